@@ -1,0 +1,78 @@
+# Tests that are more than an executable of this tree: linters, sanitizers, a short fuzz, and the
+# example built against an installed copy. Steps that build are CTest fixtures of those that run, and
+# take all processors, so that two compilers never compete.
+include_guard()
+include(ProcessorCount)
+ProcessorCount(processors)
+if(processors EQUAL 0)
+  set(processors 1)
+endif()
+set(MEZZOTINT_FUZZ_SECONDS 10 CACHE STRING "How long ctest runs each fuzz target")
+
+# mezzotint_check(NAME LABEL label [SETUP fixture] [REQUIRE fixture] [HEAVY] COMMAND ...)
+function(mezzotint_check name)
+  cmake_parse_arguments(ARG "HEAVY" "LABEL;SETUP;REQUIRE" "COMMAND" ${ARGN})
+  add_test(NAME ${name} COMMAND ${ARG_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 1800
+    ENVIRONMENT "${MEZZOTINT_TEST_ENVIRONMENT}"
+    FIXTURES_SETUP "${ARG_SETUP}" FIXTURES_REQUIRED "${ARG_REQUIRE}")
+  if(ARG_HEAVY)
+    set_tests_properties(${name} PROPERTIES PROCESSORS ${processors} RESOURCE_LOCK compilers)
+  endif()
+endfunction()
+
+# Lint.
+mezzotint_check(lint.format LABEL lint COMMAND scripts/check_format.sh)
+mezzotint_check(lint.tidy LABEL lint HEAVY
+  COMMAND scripts/check_tidy.sh ${PROJECT_BINARY_DIR} ${processors})
+
+# mezzotint_sanitizer(PRESET test ...): builds test executables in another tree, one ctest test for each.
+function(mezzotint_sanitizer preset)
+  mezzotint_check(${preset}.configure LABEL sanitizer SETUP ${preset}_configured
+    COMMAND ${CMAKE_COMMAND} --preset ${preset})
+  mezzotint_check(${preset}.build LABEL sanitizer HEAVY
+    SETUP ${preset}_built REQUIRE ${preset}_configured
+    COMMAND ${CMAKE_COMMAND} --build --preset ${preset} --target ${ARGN})
+  foreach(test IN LISTS ARGN)
+    mezzotint_check(${preset}.${test} LABEL sanitizer REQUIRE ${preset}_built
+      COMMAND ${PROJECT_SOURCE_DIR}/build/${preset}/bin/${test} --gtest_brief=1)
+  endforeach()
+endfunction()
+
+get_property(unit_tests GLOBAL PROPERTY MEZZOTINT_UNIT_TESTS)
+mezzotint_sanitizer(asan ${unit_tests})
+get_property(thread_tests GLOBAL PROPERTY MEZZOTINT_THREAD_TESTS)
+mezzotint_sanitizer(tsan ${thread_tests})
+
+# Each fuzz target for some seconds, from its seeds. What it finds beyond them stays in the fuzz tree.
+file(GLOB fuzz_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fuzz/*_fuzz.cc)
+set(fuzz_tree ${PROJECT_SOURCE_DIR}/build/fuzz)
+if(fuzz_sources)
+  mezzotint_check(fuzz.configure LABEL fuzz SETUP fuzz_configured
+    COMMAND ${CMAKE_COMMAND} --preset fuzz)
+  set(fuzz_targets ${fuzz_sources})
+  list(TRANSFORM fuzz_targets REPLACE "^.*/([^/]+)\\.cc$" "\\1")
+  mezzotint_check(fuzz.build LABEL fuzz HEAVY SETUP fuzz_built REQUIRE fuzz_configured
+    COMMAND ${CMAKE_COMMAND} --build --preset fuzz --target ${fuzz_targets})
+  foreach(target IN LISTS fuzz_targets)
+    string(REGEX REPLACE "_fuzz$" "" name ${target})
+    file(MAKE_DIRECTORY ${fuzz_tree}/found/${name})
+    mezzotint_check(fuzz.${name} LABEL fuzz REQUIRE fuzz_built
+      COMMAND ${fuzz_tree}/bin/${target} -max_total_time=${MEZZOTINT_FUZZ_SECONDS} -timeout=10
+              -rss_limit_mb=2048 -artifact_prefix=${fuzz_tree}/found/${name}-
+              ${fuzz_tree}/found/${name} ${PROJECT_SOURCE_DIR}/fuzz/corpus/${name})
+  endforeach()
+endif()
+
+# The example, as a stranger would build it: from an installed copy, with find_package alone.
+set(example_tree ${PROJECT_BINARY_DIR}/example)
+mezzotint_check(example.install LABEL example SETUP example_installed
+  COMMAND ${CMAKE_COMMAND} --install ${PROJECT_BINARY_DIR} --prefix ${example_tree}/prefix)
+mezzotint_check(example.configure LABEL example SETUP example_configured REQUIRE example_installed
+  COMMAND ${CMAKE_COMMAND} -G Ninja -S ${PROJECT_SOURCE_DIR}/examples/generate -B ${example_tree}/build
+          -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH=${example_tree}/prefix)
+mezzotint_check(example.build LABEL example HEAVY SETUP example_built REQUIRE example_configured
+  COMMAND ${CMAKE_COMMAND} --build ${example_tree}/build)
+mezzotint_check(example.run LABEL example REQUIRE example_built
+  COMMAND ${example_tree}/build/generate models/demo-brain32
+          models/demo-brain32/masks/tumour-large.nii.gz ${example_tree}/brain.nii.gz)

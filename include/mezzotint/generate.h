@@ -1,0 +1,100 @@
+// A volume from a mask: the main job of the library.
+//
+//   mezzotint::GenerateRequest request;
+//   request.model = "models/demo-brain32";
+//   request.mask = "mask.nii.gz";
+//   request.out = "volume.nii.gz";
+//   auto report = mezzotint::generate(request);
+//   if (!report) { puts(report.error().message.c_str()); }
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mezzotint/cancel.h"
+#include "mezzotint/result.h"
+
+namespace mezzotint {
+
+struct GenerateRequest {
+  std::filesystem::path model;  // a checkpoint, or a folder with model.json and one checkpoint
+  std::filesystem::path mask;   // NIfTI label mask
+  std::filesystem::path out;    // .nii or .nii.gz; "<name>.json" is written beside it
+
+  std::string sampler = "dpmpp-2m";  // dpmpp-2m, ddim, ddpm
+  std::optional<int> steps;          // default: 25; ddpm: the whole schedule
+  double eta = 0;                    // ddim only: 0 deterministic .. 1
+  std::string spacing = "t";         // t, logsnr
+  std::optional<int> timesteps;      // length of the schedule; default: the checkpoint's
+  std::uint64_t seed = 0;
+  std::string precision = "fp32";                   // strict, fp32
+  std::string weights = "ema";                      // ema, model
+  int threads = 0;                                  // 0: all processors this process may use
+  std::optional<std::uint64_t> memory_limit;        // bytes; the system's own limit always holds
+  std::optional<std::array<std::int64_t, 3>> size;  // grid of the model in voxels: x, y, z
+  std::optional<std::filesystem::path> preview;     // PNG
+  std::optional<std::filesystem::path> noise;  // safetensors: x_T [1, C, z, y, x], and for samplers
+                                               // that draw noise also noise [steps, 1, C, z, y, x]
+  bool overwrite = false;
+};
+
+// What is known before the first step.
+struct GenerateOverview {
+  std::string model;                   // name of the file or folder
+  std::string recipe;                  // "whole-head"
+  double parameters = 0;               // count
+  std::string weights;                 // "ema, 2697 training steps"
+  std::array<std::int64_t, 3> grid{};  // x, y, z
+  std::string mask;                    // label counts
+  std::string fit;                     // how the mask came to the grid
+  std::vector<std::string> notes;      // what was assumed or corrected
+  std::string sampler;                 // "dpmpp-2m, 25 of 250 timesteps, seed 0"
+  int steps = 0;
+  std::string precision;
+  std::string isa;
+  std::string processor;
+  int threads = 0;
+  std::uint64_t predicted_peak_bytes = 0;  // of the whole process
+  double predicted_step_seconds = 0;
+};
+
+struct GenerateProgress {
+  int step = 0;  // finished, from 1
+  int steps = 0;
+  int timestep = 0;
+  double step_seconds = 0;
+  double elapsed_seconds = 0;  // since the first step began
+  double left_seconds = 0;     // estimate
+};
+
+struct GenerateReport {
+  std::filesystem::path out;
+  std::filesystem::path sidecar;
+  std::optional<std::filesystem::path> preview;
+  double load_seconds = 0;    // reading, compiling and packing
+  double sample_seconds = 0;  // all steps
+  double total_seconds = 0;
+  std::uint64_t predicted_peak_bytes = 0;
+  std::uint64_t peak_bytes = 0;  // measured high-water mark of the process
+};
+
+// Receives events on the calling thread.
+class GenerateObserver {
+ public:
+  virtual ~GenerateObserver() = default;
+  virtual void on_overview(const GenerateOverview& /*overview*/) {}
+  virtual void on_step(const GenerateProgress& /*progress*/) {}
+};
+
+// Writes the volume, its sidecar and the preview, or nothing at all. Errors are one line each:
+// kInvalidInput and kNotFound for files and flags, kResource for memory and disk, kNumerics for a
+// non-finite value, kCancelled when `cancel` was set (checked between ops).
+Result<GenerateReport> generate(const GenerateRequest& request,
+                                GenerateObserver* observer = nullptr,
+                                const CancelToken* cancel = nullptr);
+
+}  // namespace mezzotint

@@ -1,0 +1,7 @@
+#pragma once
+
+namespace mezzotint {
+
+inline constexpr char kVersion[] = "0.1.0";
+
+}  // namespace mezzotint

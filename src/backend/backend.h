@@ -1,0 +1,97 @@
+// What a device owes: for each op a list of implementations, each of which says why not, or
+// prepares a kernel whose memory needs are known before anything is allocated.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/thread_team.h"
+#include "graph/cost_table.h"
+#include "graph/graph.h"
+#include "graph/machine.h"
+#include "graph/plan.h"
+#include "mezzotint/result.h"
+
+namespace mezzotint {
+
+enum class Device : std::uint8_t { kCpu };
+
+// Memory of one value. Parameters have no buffer: data is null.
+struct Buffer {
+  std::byte* data = nullptr;
+  Device device = Device::kCpu;
+
+  template <typename T>
+  [[nodiscard]] T* as() const {
+    return reinterpret_cast<T*>(data);
+  }
+};
+
+// Where weights come from while kernels load them.
+class ParameterSource {
+ public:
+  virtual ~ParameterSource() = default;
+  // Fills `out` (row-major float32, as many elements as the parameter's shape says).
+  virtual Status read(std::string_view name, std::span<float> out) = 0;
+};
+
+struct LaunchContext {
+  std::span<const Buffer> inputs;   // in the op's order
+  std::span<const Buffer> outputs;  // in the op's order
+  std::byte* workspace = nullptr;   // workspace_bytes(), aligned to AlignedBuffer::kAlignment
+  const ThreadTeam& team;           // the caller holds a ComputeScope of it
+};
+
+// An input whose memory may hold output 0 as well, when nothing reads the input afterwards.
+using AliasableInputs = std::vector<std::size_t>;
+
+// One op, made ready for one shape. Immutable after load(); launches are re-entrant.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+
+  [[nodiscard]] virtual std::size_t workspace_bytes() const { return 0; }
+  // Memory that the kernel holds after load(): packed weights.
+  [[nodiscard]] virtual std::size_t packed_bytes() const { return 0; }
+  // Further memory needed only during load().
+  [[nodiscard]] virtual std::size_t load_bytes() const { return 0; }
+  [[nodiscard]] virtual AliasableInputs aliasable_inputs() const { return {}; }
+
+  // Reads and packs the op's parameters. Called once, before the first launch.
+  virtual Status load(ParameterSource& /*source*/) { return {}; }
+  // Computes all outputs. Never throws; inputs are not modified unless they alias output 0.
+  virtual void launch(const LaunchContext& context) const = 0;
+};
+
+// One way to compute an op. Stateless.
+class Implementation {
+ public:
+  virtual ~Implementation() = default;
+
+  // Stable, "room.algorithm": what plans, cost tables and --explain call it.
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  // Why this op cannot be computed this way on this machine; nothing means it can.
+  [[nodiscard]] virtual std::optional<std::string> refusal(const OpView& view,
+                                                           const Machine& machine) const = 0;
+  // Call only without a refusal. Sizes are final; weights come later, by Kernel::load.
+  [[nodiscard]] virtual Result<std::unique_ptr<Kernel>> prepare(const OpView& view,
+                                                                const Machine& machine) const = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  // In order of preference among equals; empty when the backend lacks the op.
+  [[nodiscard]] virtual std::span<const Implementation* const> implementations(
+      OpKind kind) const = 0;
+  [[nodiscard]] virtual const CostTable& costs() const = 0;
+};
+
+}  // namespace mezzotint

@@ -1,0 +1,57 @@
+#include "backend/cpu/kernels/implementation.h"
+
+#include <fmt/format.h>
+
+namespace mezzotint::kernels {
+namespace {
+
+class PartsImplementation final : public Implementation {
+ public:
+  explicit PartsImplementation(const ImplementationParts& parts) : parts_(parts) {}
+
+  std::string_view name() const override { return parts_.name; }
+  std::optional<std::string> refusal(const OpView& view, const Machine&) const override {
+    return parts_.refuse(view);
+  }
+  Result<std::unique_ptr<Kernel>> prepare(const OpView& view,
+                                          const Machine& machine) const override {
+    return parts_.prepare(view, machine);
+  }
+
+ private:
+  ImplementationParts parts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Implementation> make_implementation(const ImplementationParts& parts) {
+  return std::make_unique<PartsImplementation>(parts);
+}
+
+Refusal refuse_unless_f32(const Value& value, std::string_view what) {
+  if (value.type.dtype != DType::kF32) {
+    return fmt::format("{} must be float32, is {}", what, name_of(value.type.dtype));
+  }
+  return std::nullopt;
+}
+
+Refusal refuse_unless_channels_innermost(const Value& value, std::string_view what) {
+  if (auto reason = refuse_unless_f32(value, what)) {
+    return reason;
+  }
+  if (value.type.layout != Layout::kChannelsLast && value.type.shape.rank() != 2) {
+    return fmt::format("{} must be channels_last, is {} {}", what, name_of(value.type.layout),
+                       value.type.shape.to_string());
+  }
+  return std::nullopt;
+}
+
+Rows rows_of(const Shape& shape) {
+  Rows rows{shape[0], 1, shape[1]};
+  for (std::size_t axis = 2; axis < shape.rank(); ++axis) {
+    rows.positions *= shape[axis];
+  }
+  return rows;
+}
+
+}  // namespace mezzotint::kernels

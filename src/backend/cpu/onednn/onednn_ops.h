@@ -1,0 +1,15 @@
+// Ops computed by oneDNN (Debian's libdnnl 2.6). No type of that library leaves this folder.
+#pragma once
+
+#include <memory>
+
+#include "backend/backend.h"
+
+namespace mezzotint {
+
+// "onednn.conv": conv3d and regions around one, on float32 channels-last activations. Any number of
+// sources, bias, time vector and residual. Needs neither a concatenation (each further source adds
+// to the result) nor a copy of the residual when it may share the output's memory.
+[[nodiscard]] std::unique_ptr<Implementation> make_onednn_conv();
+
+}  // namespace mezzotint

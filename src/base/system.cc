@@ -1,0 +1,126 @@
+#include "base/system.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cpuid.h>
+#include <algorithm>
+#include <fstream>
+
+#include "base/error.h"
+
+namespace mezzotint {
+namespace {
+
+// Linux grants AMX tile data per process on request (arch_prctl ARCH_REQ_XCOMP_PERM, feature 18).
+bool request_amx() {
+  constexpr long kArchReqXcompPerm = 0x1023;
+  constexpr long kXfeatureXtiledata = 18;
+  return ::syscall(SYS_arch_prctl, kArchReqXcompPerm, kXfeatureXtiledata) == 0;
+}
+
+// CPUID leaf 7, EDX: AMX-BF16 (22), AMX-TILE (24), AMX-INT8 (25).
+bool has_amx() {
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) {
+    return false;
+  }
+  constexpr unsigned kBits = (1u << 22) | (1u << 24) | (1u << 25);
+  return (edx & kBits) == kBits && request_amx();
+}
+
+std::uint64_t status_kilobytes(std::string_view key) {
+  std::ifstream file("/proc/self/status");
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line.starts_with(key)) {
+      return std::strtoull(line.c_str() + key.size(), nullptr, 10) * 1024;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string_view name_of(Isa isa) {
+  switch (isa) {
+    case Isa::kAvx2: return "avx2";
+    case Isa::kAvx512: return "avx512";
+    case Isa::kAmx: return "amx";
+  }
+  return "unknown";
+}
+
+std::optional<Isa> isa_from_name(std::string_view name) {
+  for (const Isa isa : {Isa::kAvx2, Isa::kAvx512, Isa::kAmx}) {
+    if (name_of(isa) == name) {
+      return isa;
+    }
+  }
+  return std::nullopt;
+}
+
+Result<Isa> detect_isa() {
+  __builtin_cpu_init();
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
+    return unsupported("{}: needs AVX2 and FMA (Intel Haswell or AMD Zen, 2013 or later)",
+                       processor_name());
+  }
+  const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                      __builtin_cpu_supports("avx512vnni");
+  if (!avx512) {
+    return Isa::kAvx2;
+  }
+  return has_amx() ? Isa::kAmx : Isa::kAvx512;
+}
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line.starts_with("model name")) {
+      const auto colon = line.find(": ");
+      if (colon != std::string::npos) {
+        return line.substr(colon + 2);
+      }
+    }
+  }
+  return "unknown processor";
+}
+
+std::uint64_t memory_limit() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long page_size = ::sysconf(_SC_PAGE_SIZE);
+  std::uint64_t limit = pages > 0 && page_size > 0 ? static_cast<std::uint64_t>(pages) *
+                                                         static_cast<std::uint64_t>(page_size)
+                                                   : UINT64_MAX;
+  for (const char* path :
+       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    std::ifstream file(path);
+    std::uint64_t value = 0;
+    if (file >> value && value > 0) {
+      limit = std::min(limit, value);
+    }
+  }
+  return limit;
+}
+
+std::uint64_t peak_resident_bytes() {
+  return status_kilobytes("VmHWM:");
+}
+
+std::uint64_t resident_bytes() {
+  return status_kilobytes("VmRSS:");
+}
+
+bool reset_peak_resident_bytes() {
+  std::ofstream file("/proc/self/clear_refs");
+  file << "5" << std::flush;
+  return file.good();
+}
+
+}  // namespace mezzotint

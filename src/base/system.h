@@ -1,0 +1,36 @@
+// What this machine and process offer: instruction sets and memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "mezzotint/result.h"
+
+namespace mezzotint {
+
+// Instruction sets that kernels are compiled for, weakest first. Each includes those before it.
+enum class Isa : std::uint8_t { kAvx2, kAvx512, kAmx };
+
+[[nodiscard]] std::string_view name_of(Isa isa);
+[[nodiscard]] std::optional<Isa> isa_from_name(std::string_view name);
+
+// The best instruction set of this processor (and operating system). kUnsupported when even AVX2
+// with FMA is missing. kAvx512 means F, BW, DQ, VL and VNNI; kAmx means tile, bf16 and int8
+// besides.
+[[nodiscard]] Result<Isa> detect_isa();
+
+// "AMD EPYC 9R14", from /proc/cpuinfo; "unknown processor" when absent.
+[[nodiscard]] std::string processor_name();
+
+// Bytes this process may use: the smaller of physical memory and the cgroup's limit.
+[[nodiscard]] std::uint64_t memory_limit();
+// High-water mark of the resident set, in bytes (VmHWM); 0 when unavailable.
+[[nodiscard]] std::uint64_t peak_resident_bytes();
+// Resident set now, in bytes (VmRSS); 0 when unavailable.
+[[nodiscard]] std::uint64_t resident_bytes();
+// Sets the high-water mark back to the present resident set. False when the kernel refuses.
+bool reset_peak_resident_bytes();
+
+}  // namespace mezzotint

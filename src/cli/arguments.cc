@@ -1,0 +1,94 @@
+#include "cli/arguments.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/quote.h"
+
+namespace mezzotint::cli {
+namespace {
+
+// Optimal string alignment distance.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        cost[i][j] = i + j;
+        continue;
+      }
+      const std::size_t replace = cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, replace});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return cost[a.size()][b.size()];
+}
+
+}  // namespace
+
+Result<std::array<std::int64_t, 3>> parse_size(std::string_view text) {
+  std::vector<std::int64_t> sides;
+  const char* at = text.data();
+  const char* const end = text.data() + text.size();
+  while (at < end && sides.size() < 4) {
+    std::int64_t side = 0;
+    const auto [next, error] = std::from_chars(at, end, side);
+    if (error != std::errc{} || side < 1) {
+      break;
+    }
+    sides.push_back(side);
+    at = next;
+    if (at < end && (*at == 'x' || *at == ',') && at + 1 < end) {
+      ++at;
+    } else {
+      break;
+    }
+  }
+  if (at != end || (sides.size() != 1 && sides.size() != 3)) {
+    return invalid_input("--size: {} is neither one side (64) nor three (64x48x32)",
+                         in_quotes(text));
+  }
+  sides.resize(3, sides[0]);
+  return std::array{sides[0], sides[1], sides[2]};
+}
+
+Result<std::uint64_t> parse_bytes(std::string_view text) {
+  struct Unit {
+    std::string_view name;
+    double bytes;
+  };
+  constexpr Unit kUnits[] = {{"", 1},         {"K", 0x1p10},   {"KiB", 0x1p10}, {"KB", 1e3},
+                             {"M", 0x1p20},   {"MiB", 0x1p20}, {"MB", 1e6},     {"G", 0x1p30},
+                             {"GiB", 0x1p30}, {"GB", 1e9},     {"T", 0x1p40},   {"TB", 1e12}};
+  double number = 0;
+  const auto [next, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(next, static_cast<std::size_t>(text.data() + text.size() - next));
+  const auto* const found = std::find_if(std::begin(kUnits), std::end(kUnits),
+                                         [&](const Unit& known) { return known.name == unit; });
+  if (error != std::errc{} || found == std::end(kUnits) || !(number > 0) ||
+      number * found->bytes >= 0x1p63) {
+    return invalid_input("--memory-limit: {} is not a size such as 3.8GB, 4GiB or 4000000000",
+                         in_quotes(text));
+  }
+  return static_cast<std::uint64_t>(number * found->bytes);
+}
+
+std::string nearest(std::string_view word, const std::vector<std::string>& known) {
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (const std::string& candidate : known) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace mezzotint::cli

@@ -1,0 +1,223 @@
+// mezzotint generate: a volume from a mask.
+#include "mezzotint/generate.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/arguments.h"
+#include "cli/verb.h"
+
+namespace mezzotint::cli {
+namespace {
+
+std::string gigabytes(std::uint64_t bytes) {
+  return fmt::format("{:.2f} GB", static_cast<double>(bytes) / 1e9);
+}
+
+std::string duration(double seconds) {
+  if (seconds < 60) {
+    return fmt::format("{:.1f} s", seconds);
+  }
+  const auto whole = static_cast<long>(seconds + 0.5);
+  if (whole < 3600) {
+    return fmt::format("{}:{:02} min", whole / 60, whole % 60);
+  }
+  return fmt::format("{}:{:02}:{:02} h", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+// The overview and progress for a person, on stderr: a bar on a terminal, lines elsewhere.
+class ScreenObserver final : public GenerateObserver {
+ public:
+  void on_overview(const GenerateOverview& o) override {
+    const auto line = [](const char* key, const std::string& value) {
+      fmt::print(stderr, "  {:<10} {}\n", key, value);
+    };
+    fmt::print(stderr, "mezzotint generate\n");
+    line("model", fmt::format("{}: {}, {:.2f} M parameters, {}", o.model, o.recipe,
+                              o.parameters / 1e6, o.weights));
+    line("mask", o.mask);
+    line("volume", fmt::format("{}x{}x{}: {}", o.grid[0], o.grid[1], o.grid[2], o.fit));
+    line("sampler", o.sampler);
+    line("precision", fmt::format("{} on {} ({}), {} thread{}", o.precision, o.isa, o.processor,
+                                  o.threads, o.threads == 1 ? "" : "s"));
+    line("memory", fmt::format("{} predicted peak", gigabytes(o.predicted_peak_bytes)));
+    line("time", fmt::format("about {} ({} x {})", duration(o.steps * o.predicted_step_seconds),
+                             o.steps, duration(o.predicted_step_seconds)));
+    for (const std::string& note : o.notes) {
+      line("note", note);
+    }
+  }
+
+  void on_step(const GenerateProgress& p) override {
+    const std::string numbers =
+        fmt::format("step {}/{}  t = {}  {:.2f} s/step  {} left", p.step, p.steps, p.timestep,
+                    p.elapsed_seconds / p.step, duration(p.left_seconds));
+    if (!terminal_) {
+      fmt::print(stderr, "{}\n", numbers);
+      return;
+    }
+    constexpr int kWidth = 30;
+    const int done = kWidth * p.step / p.steps;
+    fmt::print(stderr, "\r[{}{}] {}\033[K{}", std::string(static_cast<std::size_t>(done), '#'),
+               std::string(static_cast<std::size_t>(kWidth - done), '.'), numbers,
+               p.step == p.steps ? "\n" : "");
+    std::fflush(stderr);
+    open_line_ = p.step != p.steps;
+  }
+
+  // Ends the bar's line before anything else is printed.
+  void close() {
+    if (open_line_) {
+      fmt::print(stderr, "\n");
+    }
+    open_line_ = false;
+  }
+
+ private:
+  bool terminal_ = ::isatty(STDERR_FILENO) != 0;
+  bool open_line_ = false;
+};
+
+void print_event(const nlohmann::ordered_json& event) {
+  fmt::print("{}\n", event.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  std::fflush(stdout);
+}
+
+// One JSON object per line on stdout, each with "event".
+class JsonObserver final : public GenerateObserver {
+ public:
+  void on_overview(const GenerateOverview& o) override {
+    print_event({{"event", "overview"},
+                 {"model", o.model},
+                 {"recipe", o.recipe},
+                 {"parameters", o.parameters},
+                 {"weights", o.weights},
+                 {"grid", o.grid},
+                 {"mask", o.mask},
+                 {"fit", o.fit},
+                 {"notes", o.notes},
+                 {"sampler", o.sampler},
+                 {"steps", o.steps},
+                 {"precision", o.precision},
+                 {"isa", o.isa},
+                 {"processor", o.processor},
+                 {"threads", o.threads},
+                 {"predicted_peak_bytes", o.predicted_peak_bytes},
+                 {"predicted_step_seconds", o.predicted_step_seconds}});
+  }
+
+  void on_step(const GenerateProgress& p) override {
+    print_event({{"event", "step"},
+                 {"step", p.step},
+                 {"steps", p.steps},
+                 {"timestep", p.timestep},
+                 {"seconds", p.step_seconds},
+                 {"left_seconds", p.left_seconds}});
+  }
+};
+
+void print_json_report(const GenerateReport& r) {
+  nlohmann::ordered_json event{{"event", "done"},
+                               {"out", r.out.string()},
+                               {"sidecar", r.sidecar.string()},
+                               {"load_seconds", r.load_seconds},
+                               {"sample_seconds", r.sample_seconds},
+                               {"total_seconds", r.total_seconds},
+                               {"predicted_peak_bytes", r.predicted_peak_bytes},
+                               {"peak_bytes", r.peak_bytes}};
+  if (r.preview) {
+    event["preview"] = r.preview->string();
+  }
+  print_event(event);
+}
+
+void print_report(const GenerateReport& r) {
+  fmt::print("{}\n", r.out.string());
+  fmt::print("{}\n", r.sidecar.string());
+  if (r.preview) {
+    fmt::print("{}\n", r.preview->string());
+  }
+  fmt::print(stderr, "done in {} (loading {}, sampling {}), peak memory {}\n",
+             duration(r.total_seconds), duration(r.load_seconds), duration(r.sample_seconds),
+             gigabytes(r.peak_bytes));
+}
+
+struct GenerateArguments {
+  GenerateRequest request;
+  std::string size;
+  std::string memory_limit;
+  bool json = false;
+};
+
+int run_generate(GenerateArguments& arguments, const CancelToken& cancel) {
+  if (!arguments.size.empty()) {
+    const auto size = parse_size(arguments.size);
+    if (!size) {
+      fail(size.error());
+      return kExitUsage;
+    }
+    arguments.request.size = *size;
+  }
+  if (!arguments.memory_limit.empty()) {
+    const auto limit = parse_bytes(arguments.memory_limit);
+    if (!limit) {
+      fail(limit.error());
+      return kExitUsage;
+    }
+    arguments.request.memory_limit = *limit;
+  }
+  ScreenObserver screen;
+  JsonObserver json;
+  GenerateObserver& observer = arguments.json ? static_cast<GenerateObserver&>(json) : screen;
+  const auto report = generate(arguments.request, &observer, &cancel);
+  screen.close();
+  if (!report) {
+    if (arguments.json) {
+      print_event({{"event", "error"}, {"message", report.error().message}});
+    }
+    return fail(report.error());
+  }
+  if (arguments.json) {
+    print_json_report(*report);
+  } else {
+    print_report(*report);
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+Verb add_generate(CLI::App& program) {
+  auto arguments = std::make_shared<GenerateArguments>();
+  GenerateRequest& r = arguments->request;
+  CLI::App* app = program.add_subcommand("generate", "Make a volume from a label mask");
+  app->footer(
+      "Example:\n  mezzotint generate --model models/demo-brain32 --mask mask.nii.gz "
+      "--out volume.nii.gz --preview volume.png");
+  app->add_option("--model", r.model, "Checkpoint (.pt, .safetensors) or model folder")->required();
+  app->add_option("--mask", r.mask, "NIfTI label mask")->required();
+  app->add_option("--out", r.out, "Volume to write: .nii or .nii.gz; a .json goes beside it")
+      ->required();
+  app->add_option("--preview", r.preview, "Picture to write: .png");
+  app->add_option("--sampler", r.sampler, "dpmpp-2m, ddim or ddpm")->capture_default_str();
+  app->add_option("--steps", r.steps, "Sampler steps [25; ddpm: the whole schedule]");
+  app->add_option("--eta", r.eta, "Noise of ddim: 0 (none) to 1")->capture_default_str();
+  app->add_option("--spacing", r.spacing, "Timesteps even in t or logsnr")->capture_default_str();
+  app->add_option("--timesteps", r.timesteps, "Length of the noise schedule [the checkpoint's]");
+  app->add_option("--seed", r.seed, "Seed of the noise")->capture_default_str();
+  app->add_option("--noise", r.noise, "Safetensors file to take the noise from instead");
+  app->add_option("--precision", r.precision, "strict or fp32")->capture_default_str();
+  app->add_option("--weights", r.weights, "ema or model")->capture_default_str();
+  app->add_option("--size", arguments->size, "Grid of the model: 128 or 128x128x96 [the recipe's]");
+  app->add_option("--threads", r.threads, "0: all processors")->capture_default_str();
+  app->add_option("--memory-limit", arguments->memory_limit, "Refuse above this: 3.8GB, 4GiB");
+  app->add_flag("--overwrite", r.overwrite, "Replace existing files");
+  app->add_flag("--json", arguments->json, "One JSON object per line on stdout");
+  return {app, [arguments](const CancelToken& cancel) { return run_generate(*arguments, cancel); }};
+}
+
+}  // namespace mezzotint::cli

@@ -1,0 +1,188 @@
+#include "formats/nifti_space.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+
+namespace mezzotint {
+namespace {
+
+// xyzt_units, bits 0 to 2: 1 metre, 2 millimetre, 3 micrometre, 0 unknown (taken as mm).
+double millimetres_per_unit(int xyzt_units) {
+  switch (xyzt_units & 7) {
+    case 1: return 1000;
+    case 3: return 0.001;
+    default: return 1;
+  }
+}
+
+std::optional<Affine> usable(const NiftiGeometry& geometry, Affine affine) {
+  const double unit = millimetres_per_unit(geometry.xyzt_units);
+  for (std::size_t row = 0; row < 3; ++row) {
+    for (double& entry : affine[row]) {
+      entry *= unit;
+    }
+  }
+  return is_usable(affine) ? std::optional(affine) : std::nullopt;
+}
+
+bool nearly_equal(const Vec3& a, const Vec3& b) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (!(std::abs(a[i] - b[i]) <= 1e-3 * b[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Largest distance between the places that two affines give to a corner of the volume.
+double largest_shift(const NiftiHeader& header, const Affine& a, const Affine& b) {
+  double largest = 0;
+  for (unsigned corner = 0; corner < 8; ++corner) {
+    Vec3 voxel{};
+    for (std::size_t i = 0; i < 3; ++i) {
+      voxel[i] = (corner >> i & 1) != 0 ? static_cast<double>(header.dims[i] - 1) : 0.0;
+    }
+    const Vec3 p = transform(a, voxel);
+    const Vec3 q = transform(b, voxel);
+    largest = std::max(largest, std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]));
+  }
+  return largest;
+}
+
+void note_disagreement(NiftiHeader& header, const std::optional<Affine>& qform) {
+  const auto& pixdim = header.geometry.pixdim;
+  const double unit = millimetres_per_unit(header.geometry.xyzt_units);
+  const Vec3 stated{pixdim[1] * unit, pixdim[2] * unit, pixdim[3] * unit};
+  if (header.affine_source == AffineSource::kSform && !nearly_equal(stated, header.spacing)) {
+    header.notes.push_back(fmt::format(
+        "pixdim says voxels of {:g} x {:g} x {:g} mm, the sform {:g} x {:g} x {:g} mm; the sform "
+        "is used",
+        stated[0], stated[1], stated[2], header.spacing[0], header.spacing[1], header.spacing[2]));
+  }
+  if (header.affine_source == AffineSource::kSform && qform) {
+    const double shift = largest_shift(header, header.affine, *qform);
+    if (shift > 0.1 * *std::min_element(header.spacing.begin(), header.spacing.end())) {
+      header.notes.push_back(fmt::format(
+          "sform (code {}) and qform (code {}) differ by up to {:.3g} mm; the sform is used",
+          header.geometry.sform_code, header.geometry.qform_code, shift));
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(AffineSource source) {
+  switch (source) {
+    case AffineSource::kSform: return "sform";
+    case AffineSource::kQform: return "qform";
+    case AffineSource::kPixdim: return "pixdim";
+  }
+  return "unknown";
+}
+
+std::optional<Affine> affine_from_sform(const NiftiGeometry& geometry) {
+  Affine affine = identity_affine();
+  std::copy(geometry.srow.begin(), geometry.srow.end(), affine.begin());
+  return usable(geometry, affine);
+}
+
+// nifti1.h, "METHOD 2": rotation from a quaternion (a from b, c, d), the third column times qfac.
+std::optional<Affine> affine_from_qform(const NiftiGeometry& geometry) {
+  auto [b, c, d] = geometry.quatern;
+  double a = 0;
+  const double square = b * b + c * c + d * d;
+  if (square > 1) {
+    // Rounding of a rotation by half a turn.
+    const double norm = std::sqrt(square);
+    b /= norm;
+    c /= norm;
+    d /= norm;
+  } else {
+    a = std::sqrt(1 - square);
+  }
+  const auto& pixdim = geometry.pixdim;
+  if (!(pixdim[1] > 0 && pixdim[2] > 0 && pixdim[3] > 0)) {
+    return std::nullopt;
+  }
+  const double qfac = pixdim[0] < 0 ? -1 : 1;
+  const double rotation[3][3] = {
+      {a * a + b * b - c * c - d * d, 2 * (b * c - a * d), 2 * (b * d + a * c)},
+      {2 * (b * c + a * d), a * a + c * c - b * b - d * d, 2 * (c * d - a * b)},
+      {2 * (b * d - a * c), 2 * (c * d + a * b), a * a + d * d - b * b - c * c}};
+  Affine affine = identity_affine();
+  for (std::size_t row = 0; row < 3; ++row) {
+    affine[row] = {rotation[row][0] * pixdim[1], rotation[row][1] * pixdim[2],
+                   rotation[row][2] * pixdim[3] * qfac, geometry.qoffset[row]};
+  }
+  return usable(geometry, affine);
+}
+
+// nifti1.h, "METHOD 1".
+std::optional<Affine> affine_from_pixdim(const NiftiGeometry& geometry) {
+  const auto& pixdim = geometry.pixdim;
+  if (!(pixdim[1] > 0 && pixdim[2] > 0 && pixdim[3] > 0)) {
+    return std::nullopt;
+  }
+  return usable(geometry, scaling_affine({pixdim[1], pixdim[2], pixdim[3]}));
+}
+
+Status choose_affine(NiftiHeader& header, std::string_view what) {
+  const NiftiGeometry& geometry = header.geometry;
+  const auto sform = affine_from_sform(geometry);
+  const auto qform = affine_from_qform(geometry);
+  if (geometry.sform_code > 0 && sform) {
+    header.affine = *sform;
+    header.affine_source = AffineSource::kSform;
+  } else if (geometry.qform_code > 0 && qform) {
+    header.affine = *qform;
+    header.affine_source = AffineSource::kQform;
+  } else if (const auto pixdim = affine_from_pixdim(geometry)) {
+    header.affine = *pixdim;
+    header.affine_source = AffineSource::kPixdim;
+  } else {
+    return invalid_input(
+        "{}: nothing places its voxels: sform code {}, qform code {}, voxel sizes {:g} x {:g} x "
+        "{:g}, expected an invertible sform or positive voxel sizes; set the header's affine",
+        what, geometry.sform_code, geometry.qform_code, geometry.pixdim[1], geometry.pixdim[2],
+        geometry.pixdim[3]);
+  }
+  header.spacing = column_norms(header.affine);
+
+  if (millimetres_per_unit(geometry.xyzt_units) != 1) {
+    header.notes.push_back(fmt::format("sizes are stated in {} and taken as {:g} x {:g} x {:g} mm",
+                                       (geometry.xyzt_units & 7) == 1 ? "metres" : "micrometres",
+                                       header.spacing[0], header.spacing[1], header.spacing[2]));
+  }
+  if (geometry.sform_code > 0 && !sform) {
+    header.notes.push_back(
+        fmt::format("the sform (code {}) is singular or not finite; the {} is used",
+                    geometry.sform_code, name_of(header.affine_source)));
+  }
+  if (geometry.qform_code > 0 && !qform && header.affine_source != AffineSource::kSform) {
+    header.notes.push_back(fmt::format("the qform (code {}) is not finite; the {} is used",
+                                       geometry.qform_code, name_of(header.affine_source)));
+  }
+  if (header.affine_source == AffineSource::kPixdim) {
+    header.notes.push_back(
+        "the header does not state the orientation; axes are taken as right, anterior, superior, "
+        "and left and right cannot be told apart");
+  }
+  note_disagreement(header, geometry.qform_code > 0 ? qform : std::nullopt);
+  return {};
+}
+
+NiftiGeometry geometry_from_affine(const Affine& affine) {
+  constexpr int kAlignedAnatomy = 2;
+  constexpr int kMillimetres = 2;
+  NiftiGeometry geometry;
+  geometry.sform_code = kAlignedAnatomy;
+  geometry.xyzt_units = kMillimetres;
+  const Vec3 norms = column_norms(affine);
+  geometry.pixdim = {1, norms[0], norms[1], norms[2], 1, 1, 1, 1};
+  std::copy_n(affine.begin(), 3, geometry.srow.begin());
+  return geometry;
+}
+
+}  // namespace mezzotint

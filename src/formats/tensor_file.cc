@@ -1,0 +1,294 @@
+#include "formats/tensor_file.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "base/quote.h"
+#include "formats/safetensors.h"
+#include "formats/torch_checkpoint.h"
+
+namespace mezzotint {
+namespace {
+
+// Large enough to amortise a system call, small enough to stay in the second-level cache.
+constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
+
+bool is_contiguous(const TensorInfo& info, const TensorView& view) {
+  std::int64_t expected = 1;
+  for (std::size_t i = info.shape.size(); i-- > 0;) {
+    if (info.shape[i] != 1 && view.strides[i] != expected) {
+      return false;
+    }
+    expected *= info.shape[i];
+  }
+  return true;
+}
+
+// The elements of a view in row-major order, one after the other.
+class StridedWalk {
+ public:
+  StridedWalk(const TensorInfo& info, const TensorView& view)
+      : shape_(info.shape), strides_(view.strides), index_(info.shape.size(), 0) {}
+
+  // From the view's first element, in elements.
+  [[nodiscard]] std::int64_t position() const { return position_; }
+
+  void advance() {
+    for (std::size_t i = shape_.size(); i-- > 0;) {
+      position_ += strides_[i];
+      if (++index_[i] < shape_[i]) {
+        return;
+      }
+      position_ -= strides_[i] * shape_[i];
+      index_[i] = 0;
+    }
+  }
+
+ private:
+  std::span<const std::int64_t> shape_;
+  std::span<const std::int64_t> strides_;
+  std::vector<std::int64_t> index_;
+  std::int64_t position_ = 0;
+};
+
+// Elements from the view's first to its last, both included.
+std::int64_t extent_of(const TensorInfo& info, const TensorView& view) {
+  std::int64_t extent = 1;
+  for (std::size_t i = 0; i < info.shape.size(); ++i) {
+    extent += (info.shape[i] - 1) * view.strides[i];
+  }
+  return extent;
+}
+
+template <typename T>
+void widen(std::span<const std::byte> bytes, std::span<std::int64_t> out) {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    T value;
+    std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+    out[i] = static_cast<std::int64_t>(value);
+  }
+}
+
+bool convert_to_int64(DType dtype, std::span<const std::byte> bytes, std::span<std::int64_t> out) {
+  switch (dtype) {
+    case DType::kI64: widen<std::int64_t>(bytes, out); return true;
+    case DType::kI32: widen<std::int32_t>(bytes, out); return true;
+    case DType::kI16: widen<std::int16_t>(bytes, out); return true;
+    case DType::kI8: widen<std::int8_t>(bytes, out); return true;
+    case DType::kU8:
+    case DType::kBool: widen<std::uint8_t>(bytes, out); return true;
+    case DType::kF64:
+    case DType::kF32:
+    case DType::kF16:
+    case DType::kBF16: break;
+  }
+  return false;
+}
+
+}  // namespace
+
+TensorFile::TensorFile(InputFile file, TensorDirectory directory)
+    : file_(std::move(file)),
+      directory_(std::move(directory)),
+      verified_(directory_.storages.size(), false) {
+  check(directory_.tensors.size() == directory_.views.size(), "each tensor has a view");
+  for (std::size_t i = 0; i < directory_.tensors.size(); ++i) {
+    const TensorInfo& info = directory_.tensors[i];
+    by_name_.emplace(std::pair<std::string_view, std::string_view>(info.group, info.name), i);
+  }
+}
+
+std::vector<std::string> TensorFile::groups() const {
+  std::vector<std::string> names;
+  for (const TensorInfo& info : directory_.tensors) {
+    if (std::find(names.begin(), names.end(), info.group) == names.end()) {
+      names.push_back(info.group);
+    }
+  }
+  return names;
+}
+
+std::optional<std::size_t> TensorFile::find(std::string_view group, std::string_view name) const {
+  const auto found = by_name_.find({group, name});
+  return found == by_name_.end() ? std::nullopt : std::optional(found->second);
+}
+
+// A pass of its own over the storage: a view may need only part of it, and the second reading comes
+// from the page cache.
+Status TensorFile::verify(std::size_t storage) {
+  const TensorStorage& run = directory_.storages[storage];
+  if (verified_[storage] || !run.crc32) {
+    return {};
+  }
+  std::vector<std::byte> piece(std::min<std::uint64_t>(run.bytes, kPieceBytes));
+  uLong crc = ::crc32_z(0, nullptr, 0);
+  for (std::uint64_t done = 0; done < run.bytes; done += piece.size()) {
+    const auto part =
+        std::span(piece).first(std::min<std::uint64_t>(piece.size(), run.bytes - done));
+    if (Status status = file_.read_at(run.offset + done, part); !status) {
+      return status;
+    }
+    crc = ::crc32_z(crc, reinterpret_cast<const Bytef*>(part.data()), part.size());
+  }
+  if (crc != *run.crc32) {
+    return invalid_input(
+        "{}: the {} bytes at offset {} have checksum {:08x}, expected {:08x}: the file is damaged; "
+        "copy or download it again",
+        path().string(), run.bytes, run.offset, crc, *run.crc32);
+  }
+  verified_[storage] = true;
+  return {};
+}
+
+template <typename Consume>
+Status TensorFile::read_pieces(std::size_t index, const Consume& consume) {
+  const TensorInfo& info = directory_.tensors[index];
+  const TensorView& view = directory_.views[index];
+  if (Status status = verify(view.storage); !status) {
+    return status;
+  }
+  if (info.elements == 0) {
+    return {};
+  }
+  const std::size_t size = size_of(info.dtype);
+  const auto elements = static_cast<std::uint64_t>(info.elements);
+  const std::uint64_t begin =
+      directory_.storages[view.storage].offset + static_cast<std::uint64_t>(view.offset) * size;
+  const std::uint64_t per_piece = std::min<std::uint64_t>(elements, kPieceBytes / size);
+  std::vector<std::byte> piece(per_piece * size);
+  const bool contiguous = is_contiguous(info, view);
+  std::vector<std::byte> extent;
+  if (!contiguous) {
+    extent.resize(static_cast<std::uint64_t>(extent_of(info, view)) * size);
+    if (Status status = file_.read_at(begin, extent); !status) {
+      return status;
+    }
+  }
+  StridedWalk walk(info, view);
+  for (std::uint64_t first = 0; first < elements; first += per_piece) {
+    const auto part = std::span(piece).first(std::min(per_piece, elements - first) * size);
+    if (contiguous) {
+      if (Status status = file_.read_at(begin + first * size, part); !status) {
+        return status;
+      }
+    } else {
+      for (std::size_t at = 0; at < part.size(); at += size, walk.advance()) {
+        std::memcpy(part.data() + at, extent.data() + walk.position() * size, size);
+      }
+    }
+    consume(std::span<const std::byte>(part), static_cast<std::size_t>(first));
+  }
+  return {};
+}
+
+Status TensorFile::read_float(std::size_t index, std::span<float> out) {
+  const TensorInfo& info = directory_.tensors.at(index);
+  check(out.size() == static_cast<std::size_t>(info.elements), "read_float: size of out");
+  const std::size_t size = size_of(info.dtype);
+  return read_pieces(index, [&](std::span<const std::byte> bytes, std::size_t first) {
+    convert_to_float(info.dtype, bytes, out.subspan(first, bytes.size() / size));
+  });
+}
+
+Status TensorFile::read_bytes(std::size_t index, std::span<std::byte> out) {
+  const TensorInfo& info = directory_.tensors.at(index);
+  const std::size_t size = size_of(info.dtype);
+  check(out.size() == static_cast<std::size_t>(info.elements) * size, "read_bytes: size of out");
+  return read_pieces(index, [&](std::span<const std::byte> bytes, std::size_t first) {
+    std::copy(bytes.begin(), bytes.end(), out.begin() + static_cast<std::ptrdiff_t>(first * size));
+  });
+}
+
+Status TensorFile::read_int64(std::size_t index, std::span<std::int64_t> out) {
+  const TensorInfo& info = directory_.tensors.at(index);
+  check(out.size() == static_cast<std::size_t>(info.elements), "read_int64: size of out");
+  if (!convert_to_int64(info.dtype, {}, {})) {
+    return invalid_input("{}: tensor {} is {}, expected integers", path().string(),
+                         in_quotes(info.name), name_of(info.dtype));
+  }
+  const std::size_t size = size_of(info.dtype);
+  return read_pieces(index, [&](std::span<const std::byte> bytes, std::size_t first) {
+    convert_to_int64(info.dtype, bytes, out.subspan(first, bytes.size() / size));
+  });
+}
+
+namespace {
+
+constexpr std::size_t kProbeBytes = 64;
+
+bool starts_with(std::span<const std::byte> bytes, std::string_view magic, std::size_t at = 0) {
+  return bytes.size() >= at + magic.size() &&
+         std::memcmp(bytes.data() + at, magic.data(), magic.size()) == 0;
+}
+
+bool is_text(std::span<const std::byte> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) {
+    const auto c = std::to_integer<unsigned char>(byte);
+    return (c >= 0x20 && c != 0x7F) || c == '\n' || c == '\r' || c == '\t';
+  });
+}
+
+// What a file that is neither format looks like, from its first bytes, and what to do.
+std::string_view describe(std::span<const std::byte> bytes) {
+  using namespace std::string_view_literals;
+  if (bytes.empty()) {
+    return "an empty file; copy or download it again";
+  }
+  if (starts_with(bytes, "\x80")) {
+    return "a pickle without the zip around it (torch before 1.6, or a plain pickle); load it with "
+           "a current torch and save it again with torch.save";
+  }
+  if (starts_with(bytes, "\x89HDF\r\n\x1A\n")) {
+    return "an HDF5 file; save the weights as safetensors";
+  }
+  if (starts_with(bytes, "\x93NUMPY")) {
+    return "a NumPy array; save the weights as safetensors";
+  }
+  if (starts_with(bytes, "\x1F\x8B")) {
+    return "a gzip file; decompress it first, if it holds a checkpoint";
+  }
+  if (starts_with(bytes, "\x5C\x01\x00\x00"sv) || starts_with(bytes, "\x00\x00\x01\x5C"sv)) {
+    return "a NIfTI image, not weights";
+  }
+  if (starts_with(bytes, "version https://git-lfs")) {
+    return "a Git LFS pointer, not the file itself; run git lfs pull";
+  }
+  if (is_text(bytes)) {
+    return "a text file; if it was downloaded, it may be a web page instead of the file";
+  }
+  return "of no known format";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TensorFile>> open_tensor_file(const std::filesystem::path& path) {
+  auto file = InputFile::open(path);
+  if (!file) {
+    return file.error();
+  }
+  std::array<std::byte, kProbeBytes> buffer{};
+  const auto probe = std::span(buffer).first(std::min<std::uint64_t>(file->size(), kProbeBytes));
+  if (Status status = file->read_at(0, probe); !status) {
+    return status.error();
+  }
+  const bool is_zip = starts_with(probe, "PK\x03\x04") || starts_with(probe, "PK\x05\x06");
+  // The JSON header follows 8 bytes of length. The length itself may have been damaged.
+  const bool is_safetensors = starts_with(probe, "{", 8) && !is_text(probe.first(8));
+  if (!is_zip && !is_safetensors) {
+    return invalid_input("{}: {}; expected safetensors or a torch checkpoint", path.string(),
+                         describe(probe));
+  }
+  auto directory = is_zip ? read_torch_directory(*file) : read_safetensors_directory(*file);
+  if (!directory) {
+    return directory.error();
+  }
+  return std::make_unique<TensorFile>(std::move(*file), std::move(*directory));
+}
+
+}  // namespace mezzotint

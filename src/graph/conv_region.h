@@ -1,0 +1,40 @@
+// A convolution with what has been fused into it, read back from the ops of its region.
+//
+//   y = epilogue(sum over sources s of conv(act_s(x_s * scale_s + shift_s), weight[:, channels of
+//   s])) epilogue: + bias, + time vector, + residual; channel moments of y may be a second output.
+// Padding is zero after scale, shift and activation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace mezzotint {
+
+// Indices are positions in the op's list of inputs (or outputs).
+struct ConvSource {
+  std::size_t input = 0;
+  std::int64_t channels = 0;
+  std::optional<std::size_t> coefficients;  // affine on load
+  std::int64_t channel_offset = 0;          // of the coefficients
+  bool silu = false;
+};
+
+struct ConvRegion {
+  std::vector<ConvSource> sources;
+  std::size_t weight = 0;
+  std::optional<std::size_t> bias;
+  std::optional<std::size_t> time_vector;  // [N, Cout]
+  std::optional<std::size_t> residual;     // like y
+  std::optional<std::size_t> moments;      // output index
+  std::int64_t stride = 1;
+  std::int64_t padding = 0;
+};
+
+// For a conv3d or a region around one; nothing for any other op or form.
+[[nodiscard]] std::optional<ConvRegion> describe_conv(const OpView& view);
+
+}  // namespace mezzotint

@@ -1,0 +1,18 @@
+// Plain data about a machine, as compile and the cost model need it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/system.h"
+
+namespace mezzotint {
+
+struct Machine {
+  Isa isa = Isa::kAvx2;
+  int threads = 1;
+  std::uint64_t memory_bytes = 0;  // what the process may use; 0 means unknown
+  std::string processor;
+};
+
+}  // namespace mezzotint

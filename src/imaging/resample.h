@@ -1,0 +1,28 @@
+// From one grid to another by world coordinates.
+#pragma once
+
+#include <string_view>
+
+#include "imaging/volume.h"
+#include "mezzotint/result.h"
+
+namespace mezzotint {
+
+// A grid of `dims` voxels of `spacing` mm, axes along the world's in the order and direction of
+// `frame` ("RAS+", "LPS+"), whose centre is the centre of `field`. kInvalidInput for another frame.
+[[nodiscard]] Result<Grid> grid_around(const Grid& field, const Dims3& dims, const Vec3& spacing,
+                                       std::string_view frame);
+
+// `dims` voxels over exactly the field of view of `field`: for a model whose spacing is unknown.
+[[nodiscard]] Grid stretched_grid(const Grid& field, const Dims3& dims);
+
+// At each target voxel the label with the largest sum of trilinear weights; weights within 1e-6 are
+// equal and go to the lower label. Positions in the outer half voxel take the edge's value; beyond
+// the field of view is background. Both affines are usable. kInvalidInput when no labelled voxel
+// reaches the target grid.
+[[nodiscard]] Result<LabelVolume> resample_labels(const LabelVolume& volume, const Grid& target);
+
+// Trilinear, same positions; `outside` beyond the field of view of `volume`.
+[[nodiscard]] Volume resample_linear(const Volume& volume, const Grid& target, float outside);
+
+}  // namespace mezzotint

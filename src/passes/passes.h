@@ -1,0 +1,29 @@
+// The rewrites. Each takes a graph and returns another that computes the same outputs.
+// Errors are those of Graph::add_op and mean that the input graph was malformed.
+#pragma once
+
+#include <functional>
+
+#include "graph/graph.h"
+
+namespace mezzotint {
+
+// Drops ops whose results nothing uses.
+Result<Graph> remove_dead_ops(const Graph& graph);
+
+// affine(concat(a, b)) becomes concat(affine(a), affine(b)), and channel_moments(concat(a, b))
+// becomes concat(moments(a), moments(b)): a channel's statistics don't depend on its neighbours, so
+// the joined tensor need never exist.
+Result<Graph> sink_concat(const Graph& graph);
+
+// Activations (rank 5) in NDHWC; reorders at the rank-5 inputs and outputs, whose layout stays.
+Result<Graph> use_channels_last(const Graph& graph);
+
+// Whether some implementation would compute this region.
+using AcceptRegion = std::function<bool(const OpView&)>;
+
+// Grows a region around each convolution for as long as `accept` agrees: sources of a concat, an
+// affine on load, time vector and residual in the epilogue, channel moments as a second output.
+Result<Graph> grow_conv_regions(const Graph& graph, const AcceptRegion& accept);
+
+}  // namespace mezzotint

@@ -1,0 +1,447 @@
+#include "mezzotint/generate.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+
+#include "backend/cpu/cpu_backend.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/noise.h"
+#include "base/quote.h"
+#include "base/sha256.h"
+#include "base/system.h"
+#include "diffusion/sampler.h"
+#include "diffusion/timesteps.h"
+#include "formats/gzip.h"
+#include "formats/png.h"
+#include "imaging/preview.h"
+#include "pipeline/condition.h"
+#include "pipeline/machine.h"
+#include "pipeline/model.h"
+#include "pipeline/noise_input.h"
+#include "pipeline/session.h"
+#include "pipeline/sidecar.h"
+
+namespace mezzotint {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kDefaultSteps = 25;
+constexpr float kLowest = -1.0F;  // intensities are -1 (background) to 1
+constexpr char kDescription[] = "Synthetic (Mezzotint); not for diagnosis";
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// The request's words, checked and turned into what the samplers take.
+struct Chain {
+  Schedule schedule;
+  SamplerOptions options;
+  int draws = 0;  // noise values asked for after the first
+};
+
+struct Outputs {
+  OutputFile volume;
+  OutputFile sidecar;
+  std::optional<OutputFile> preview;
+};
+
+std::filesystem::path sidecar_path(const std::filesystem::path& out) {
+  std::string name = out.filename().string();
+  for (const std::string_view ending : {".nii.gz", ".nii"}) {
+    if (name.ends_with(ending)) {
+      name.resize(name.size() - ending.size());
+      break;
+    }
+  }
+  return out.parent_path() / (name + ".json");
+}
+
+bool is_compressed(const std::filesystem::path& out) {
+  return out.extension() == ".gz";
+}
+
+Status check_request(const GenerateRequest& request) {
+  const std::string out = request.out.string();
+  if (!out.ends_with(".nii") && !out.ends_with(".nii.gz")) {
+    return invalid_input("out: {}: expected a name that ends in .nii or .nii.gz", out);
+  }
+  if (request.precision != "strict" && request.precision != "fp32") {
+    return invalid_input("precision: {} is not strict or fp32", in_quotes(request.precision));
+  }
+  if (request.preview) {
+    if (request.preview->extension() != ".png") {
+      return invalid_input("preview: {}: expected a name that ends in .png",
+                           request.preview->string());
+    }
+  }
+  return {};
+}
+
+Result<Chain> make_chain(const GenerateRequest& request, const Model& model) {
+  const auto kind = sampler_from_name(request.sampler);
+  if (!kind) {
+    return kind.error();
+  }
+  const auto spacing = spacing_from_name(request.spacing);
+  if (!spacing) {
+    return spacing.error();
+  }
+  if (request.timesteps && model.timesteps && *request.timesteps != *model.timesteps) {
+    return invalid_input("timesteps: {}, but {} was trained with {}", *request.timesteps,
+                         model.name(), *model.timesteps);
+  }
+  const auto timesteps = request.timesteps ? request.timesteps : model.timesteps;
+  if (!timesteps) {
+    return invalid_input("{}: does not say how long its noise schedule is: pass --timesteps",
+                         model.path.string());
+  }
+  auto schedule = cosine_schedule(*timesteps);
+  if (!schedule) {
+    return schedule.error();
+  }
+  const int fallback =
+      *kind == SamplerKind::kDdpm ? *timesteps : std::min(kDefaultSteps, *timesteps);
+  auto chosen = choose_timesteps(*schedule, request.steps.value_or(fallback), *spacing);
+  if (!chosen) {
+    return chosen.error();
+  }
+  Chain chain{std::move(*schedule), {}, 0};
+  chain.options.kind = *kind;
+  chain.options.eta = request.eta;
+  chain.options.timesteps = std::move(*chosen);
+  if (Status status = check_options(chain.schedule, chain.options); !status) {
+    return status.error();
+  }
+  for (int i = 0; i < static_cast<int>(chain.options.timesteps.size()); ++i) {
+    if (step_coefficients(chain.schedule, chain.options, i).noise != 0) {
+      chain.draws = i + 1;
+    }
+  }
+  return chain;
+}
+
+// All files a run writes, created before it works: a full disk or a folder that cannot be written
+// is known at once.
+Result<Outputs> create_outputs(const GenerateRequest& request, std::int64_t voxels) {
+  constexpr std::uint64_t kSidecarBytes = 64 << 10;
+  constexpr std::uint64_t kPreviewBytes = 1 << 20;
+  const std::uint64_t volume_bytes = static_cast<std::uint64_t>(voxels) * sizeof(float) + 4096;
+  auto volume = OutputFile::create(request.out, request.overwrite, volume_bytes);
+  if (!volume) {
+    return volume.error();
+  }
+  auto sidecar = OutputFile::create(sidecar_path(request.out), request.overwrite, kSidecarBytes);
+  if (!sidecar) {
+    return sidecar.error();
+  }
+  Outputs outputs{std::move(*volume), std::move(*sidecar), std::nullopt};
+  if (request.preview) {
+    auto preview = OutputFile::create(*request.preview, request.overwrite, kPreviewBytes);
+    if (!preview) {
+      return preview.error();
+    }
+    outputs.preview = std::move(*preview);
+  }
+  return outputs;
+}
+
+class GenerateJob {
+ public:
+  GenerateJob(const GenerateRequest& request, GenerateObserver& observer, const CancelToken* cancel)
+      : request_(request), observer_(observer), cancel_(cancel), start_(Clock::now()) {}
+
+  Result<GenerateReport> run() {
+    for (const auto step : {&GenerateJob::read_inputs, &GenerateJob::prepare,
+                            &GenerateJob::sample_volume, &GenerateJob::write_outputs}) {
+      if (Status status = (this->*step)(); !status) {
+        return status.error();
+      }
+    }
+    return report_;
+  }
+
+ private:
+  Status read_inputs() {
+    if (Status status = check_request(request_); !status) {
+      return status;
+    }
+    auto machine = this_machine(request_.threads);
+    if (!machine) {
+      return machine.error();
+    }
+    machine_ = std::move(*machine);
+    team_ = ThreadTeam(machine_.threads);
+    auto model = open_model(request_.model, request_.weights);
+    if (!model) {
+      return model.error();
+    }
+    model_ = std::move(*model);
+    if (model_.config.image_channels != 1) {
+      return unsupported(
+          "{}: paints {} volumes at once ({}); this version generates one-volume models only",
+          model_.path.string(), model_.config.image_channels, model_.recipe->name);
+    }
+    auto chain = make_chain(request_, model_);
+    if (!chain) {
+      return chain.error();
+    }
+    chain_ = std::move(*chain);
+    const auto grid = choose_grid(model_, request_.size);
+    if (!grid) {
+      return grid.error();
+    }
+    auto condition = read_condition(request_.mask, model_, *grid);
+    if (!condition) {
+      return condition.error();
+    }
+    condition_ = std::move(*condition);
+    return {};
+  }
+
+  Status prepare() {
+    backend_ = make_cpu_backend();
+    Plan plan;
+    plan.precision = request_.precision == "strict" ? Precision::kStrict : Precision::kFp32;
+    auto session =
+        Session::create(model_, *backend_, {machine_, plan, condition_.on_grid.dims, {}});
+    if (!session) {
+      return session.error();
+    }
+    session_ = std::move(*session);
+    report_.predicted_peak_bytes = predict_peak();
+    if (Status status = check_memory(report_.predicted_peak_bytes, request_.memory_limit, machine_);
+        !status) {
+      return status;
+    }
+    if (request_.noise) {
+      auto noise = NoiseFile::open(*request_.noise, session_->elements(), chain_.draws);
+      if (!noise) {
+        return noise.error();
+      }
+      noise_ = std::move(*noise);
+    }
+    auto outputs = create_outputs(request_, condition_.mask.voxels());
+    if (!outputs) {
+      return outputs.error();
+    }
+    outputs_ = std::move(*outputs);
+    observer_.on_overview(overview());
+    if (Status status = session_->load(model_); !status) {
+      return status;
+    }
+    report_.load_seconds = seconds_since(start_);
+    return {};
+  }
+
+  // What the process holds now, and what it will add: weights and arena, and the sampler's own
+  // arrays (x, eps, workspace, condition, noise).
+  std::uint64_t predict_peak() const {
+    const std::int64_t elements = session_->elements();
+    std::int64_t floats = 2 * elements + sampler_workspace_floats(chain_.options, elements) +
+                          model_.config.condition_channels * condition_.on_grid.voxels();
+    if (request_.noise) {
+      floats += elements * (1 + chain_.draws);
+    }
+    return resident_bytes() + session_->predicted_bytes() +
+           static_cast<std::uint64_t>(floats) * sizeof(float);
+  }
+
+  GenerateOverview overview() const {
+    GenerateOverview overview;
+    overview.model = request_.model.string();
+    overview.recipe = model_.recipe->name;
+    overview.parameters = static_cast<double>(model_.parameters);
+    overview.weights = model_.weights.step ? fmt::format("{}, {} training steps", request_.weights,
+                                                         *model_.weights.step)
+                                           : request_.weights;
+    overview.grid = condition_.on_grid.dims;
+    overview.mask = describe_counts(count_labels(condition_.mask), model_.labels);
+    overview.fit = condition_.fit;
+    overview.notes = condition_.notes;
+    overview.steps = static_cast<int>(chain_.options.timesteps.size());
+    overview.sampler = fmt::format(
+        "{}, {} of {} timesteps, {}", request_.sampler, overview.steps, chain_.schedule.timesteps(),
+        noise_ ? fmt::format("noise from {}", request_.noise->filename().string())
+               : fmt::format("seed {}", request_.seed));
+    overview.precision = request_.precision;
+    overview.isa = name_of(machine_.isa);
+    overview.processor = machine_.processor;
+    overview.threads = machine_.threads;
+    overview.predicted_peak_bytes = report_.predicted_peak_bytes;
+    overview.predicted_step_seconds = session_->program().predicted_seconds();
+    return overview;
+  }
+
+  Status draw(int index, std::span<float> out) {
+    if (noise_) {
+      return noise_->read(index, out);
+    }
+    fill_normal({request_.seed, /*sample=*/0, static_cast<std::uint32_t>(index)}, out, team_);
+    return {};
+  }
+
+  Status sample_volume() {
+    const std::vector<float> channels = encode_condition(condition_, model_);
+    const RunOptions run{team_, cancel_, {}};
+    if (Status status = session_->set_condition(channels, run); !status) {
+      return status;
+    }
+    const auto elements = static_cast<std::size_t>(session_->elements());
+    x_.resize(elements);
+    std::vector<float> workspace(
+        static_cast<std::size_t>(sampler_workspace_floats(chain_.options, session_->elements())));
+    if (Status status = draw(0, x_); !status) {
+      return status;
+    }
+    const auto sampling = Clock::now();
+    auto step_start = sampling;
+    const auto denoise = [&](std::span<const float> x, int timestep, std::span<float> eps) {
+      return evaluate(x, timestep, eps, run);
+    };
+    const auto after_step = [&](const StepInfo& step, std::span<const float>) -> Status {
+      GenerateProgress progress;
+      progress.step = step.index + 1;
+      progress.steps = step.count;
+      progress.timestep = step.timestep;
+      progress.step_seconds = seconds_since(step_start);
+      progress.elapsed_seconds = seconds_since(sampling);
+      progress.left_seconds =
+          progress.elapsed_seconds / progress.step * (progress.steps - progress.step);
+      step_start = Clock::now();
+      ++finished_steps_;
+      observer_.on_step(progress);
+      return {};
+    };
+    const auto noise = [&](int index, std::span<float> out) { return draw(index, out); };
+    Status status =
+        sample(chain_.schedule, chain_.options, denoise, noise, after_step, team_, x_, workspace);
+    report_.sample_seconds = seconds_since(sampling);
+    return status;
+  }
+
+  // A non-finite prediction is looked into: the evaluation runs again with every op checked.
+  Status evaluate(std::span<const float> x, int timestep, std::span<float> eps,
+                  const RunOptions& run) {
+    if (Status status = session_->evaluate(x, timestep, eps, run); !status) {
+      return status;
+    }
+    if (std::all_of(eps.begin(), eps.end(), [](float value) { return std::isfinite(value); })) {
+      return {};
+    }
+    FiniteCheck finite;
+    Listener* const listeners[] = {&finite};
+    const Status found = session_->evaluate(x, timestep, eps, {team_, cancel_, listeners});
+    const std::string where = fmt::format("step {} of {} (t = {})", finished_steps_ + 1,
+                                          chain_.options.timesteps.size(), timestep);
+    if (found) {
+      return make_error(
+          ErrorCode::kNumerics,
+          "{}: the prediction was not finite, but was when repeated: the memory of this "
+          "machine may be faulty",
+          where);
+    }
+    return make_error(
+        found.error().code,
+        "{}: {}; its inputs were finite, so a float32 overflowed: likely the weights of "
+        "{} are damaged or its training diverged",
+        where, found.error().message, model_.name());
+  }
+
+  Status write_outputs() {
+    Volume volume = bring_back(condition_, x_, kLowest);
+    auto bytes = encode_nifti(condition_.header.geometry, volume.dims, volume.data, kDescription);
+    if (!bytes) {
+      return bytes.error();
+    }
+    const std::string volume_hash = sha256_hex(std::as_bytes(std::span(volume.data)));
+    if (is_compressed(request_.out)) {
+      bytes = gzip(*bytes);
+      if (!bytes) {
+        return bytes.error();
+      }
+    }
+    if (Status status = outputs_->volume.write(*bytes); !status) {
+      return status;
+    }
+    if (outputs_->preview) {
+      if (Status status = write_preview(volume); !status) {
+        return status;
+      }
+    }
+    report_.out = request_.out;
+    report_.sidecar = outputs_->sidecar.path();
+    report_.preview = request_.preview;
+    report_.peak_bytes = peak_resident_bytes();
+    const std::string sidecar = make_sidecar(
+        {request_, model_, condition_, *session_, machine_, report_, chain_.options.timesteps,
+         chain_.schedule.timesteps(), noise_ ? noise_->sha256() : "", volume_hash});
+    if (Status status = outputs_->sidecar.write(std::as_bytes(std::span(sidecar))); !status) {
+      return status;
+    }
+    return commit();
+  }
+
+  Status write_preview(const Volume& volume) {
+    auto picture = render_preview(volume, condition_.mask);
+    if (!picture) {
+      return picture.error();
+    }
+    auto png = encode_png(picture->width, picture->height, picture->rgb);
+    if (!png) {
+      return png.error();
+    }
+    return outputs_->preview->write(*png);
+  }
+
+  // The volume last: where it is, everything is.
+  Status commit() {
+    if (cancel_ != nullptr && cancel_->requested()) {
+      return Error{ErrorCode::kCancelled, "stopped on request"};
+    }
+    if (outputs_->preview) {
+      if (Status status = outputs_->preview->commit(); !status) {
+        return status;
+      }
+    }
+    if (Status status = outputs_->sidecar.commit(); !status) {
+      return status;
+    }
+    if (Status status = outputs_->volume.commit(); !status) {
+      return status;
+    }
+    report_.total_seconds = seconds_since(start_);
+    return {};
+  }
+
+  const GenerateRequest& request_;
+  GenerateObserver& observer_;
+  const CancelToken* cancel_;
+  Clock::time_point start_;
+  Machine machine_;
+  ThreadTeam team_;
+  Model model_;
+  Chain chain_;
+  Condition condition_;
+  std::unique_ptr<Backend> backend_;
+  std::optional<Session> session_;
+  std::optional<NoiseFile> noise_;
+  std::optional<Outputs> outputs_;
+  std::vector<float> x_;
+  int finished_steps_ = 0;
+  GenerateReport report_;
+};
+
+}  // namespace
+
+Result<GenerateReport> generate(const GenerateRequest& request, GenerateObserver* observer,
+                                const CancelToken* cancel) {
+  GenerateObserver silent;
+  return GenerateJob(request, observer != nullptr ? *observer : silent, cancel).run();
+}
+
+}  // namespace mezzotint

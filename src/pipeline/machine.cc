@@ -1,0 +1,46 @@
+#include "pipeline/machine.h"
+
+#include "base/error.h"
+#include "base/system.h"
+#include "base/thread_team.h"
+
+namespace mezzotint {
+
+Result<Machine> this_machine(int threads) {
+  constexpr int kMostThreads = 1024;
+  if (threads < 0 || threads > kMostThreads) {
+    return invalid_input("threads: {} is not between 0 (all processors) and {}", threads,
+                         kMostThreads);
+  }
+  const auto isa = detect_isa();
+  if (!isa) {
+    return isa.error();
+  }
+  return Machine{*isa, ThreadTeam(threads).size(), memory_limit(), processor_name()};
+}
+
+Status check_memory(std::uint64_t predicted, std::optional<std::uint64_t> limit,
+                    const Machine& machine) {
+  if (limit && predicted > *limit) {
+    return resource_error(
+        "needs {} of memory, --memory-limit allows {}: raise the limit or choose a smaller --size",
+        format_bytes(predicted), format_bytes(*limit));
+  }
+  if (machine.memory_bytes != 0 && predicted > machine.memory_bytes) {
+    return resource_error(
+        "needs {} of memory, this machine (or its cgroup) allows {}: choose a smaller --size or a "
+        "larger machine",
+        format_bytes(predicted), format_bytes(machine.memory_bytes));
+  }
+  return {};
+}
+
+std::string format_bytes(std::uint64_t bytes) {
+  const double value = static_cast<double>(bytes);
+  if (value >= 1e9) {
+    return fmt::format("{:.2f} GB", value / 1e9);
+  }
+  return fmt::format("{:.0f} MB", value / 1e6);
+}
+
+}  // namespace mezzotint

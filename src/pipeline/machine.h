@@ -1,0 +1,22 @@
+// The machine a job runs on, and the memory it may use.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "graph/machine.h"
+#include "mezzotint/result.h"
+
+namespace mezzotint {
+
+// kUnsupported on a processor without AVX2; kInvalidInput for a negative thread count.
+Result<Machine> this_machine(int threads);
+
+// kResource when `predicted` bytes exceed the caller's limit or the system's.
+Status check_memory(std::uint64_t predicted, std::optional<std::uint64_t> limit,
+                    const Machine& machine);
+
+// "3.41 GB" (10^9 bytes).
+std::string format_bytes(std::uint64_t bytes);
+
+}  // namespace mezzotint

@@ -1,0 +1,225 @@
+#include "pipeline/model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/quote.h"
+#include "pipeline/model_card.h"
+
+namespace mezzotint {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_checkpoint_name(const fs::path& path) {
+  const std::string extension = path.extension().string();
+  return extension == ".pt" || extension == ".pth" || extension == ".safetensors";
+}
+
+Result<fs::path> checkpoint_in(const fs::path& folder, const ModelCard& card) {
+  if (card.weights) {
+    const fs::path name(*card.weights);
+    if (name.has_parent_path() || name == "..") {
+      return invalid_input("{}: \"weights\" must be a file name in this folder, was {}",
+                           (folder / "model.json").string(), in_quotes(*card.weights));
+    }
+    return folder / name;
+  }
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (is_checkpoint_name(entry.path())) {
+      found.push_back(entry.path());
+    }
+  }
+  if (error) {
+    return invalid_input("{}: cannot list this folder: {}", folder.string(), error.message());
+  }
+  if (found.size() != 1) {
+    return invalid_input(
+        "{}: holds {} checkpoints (.pt, .pth, .safetensors), expected one: pass the file itself, "
+        "or "
+        "name it as \"weights\" in model.json",
+        folder.string(), found.size());
+  }
+  return found.front();
+}
+
+// float32 rounding of values that were computed in double; the reference rounds the same way.
+constexpr double kBufferTolerance = 1e-6;
+
+// The buffers a trainer saved must be those this program will sample with.
+Status check_schedule(const Model& model, std::string_view group) {
+  if (!model.weights.timesteps) {
+    return {};
+  }
+  const auto schedule = cosine_schedule(static_cast<int>(*model.weights.timesteps));
+  if (!schedule) {
+    return invalid_input("{}: {}", model.file.string(), schedule.error().message);
+  }
+  for (const std::string_view name :
+       {std::string_view("betas"), std::string_view("alphas_cumprod")}) {
+    const auto index = model.tensors->find(group, name);
+    const auto buffers = schedule_buffers();
+    const auto buffer = std::find_if(buffers.begin(), buffers.end(),
+                                     [&](const ScheduleBuffer& b) { return b.name == name; });
+    if (!index || buffer == buffers.end()) {
+      continue;
+    }
+    const std::vector<double>& expected = (*schedule).*(buffer->values);
+    if (model.tensors->tensors()[*index].elements != static_cast<std::int64_t>(expected.size())) {
+      return invalid_input("{}: {} has {} values, betas has {}", model.file.string(), name,
+                           model.tensors->tensors()[*index].elements, expected.size());
+    }
+    std::vector<float> stored(expected.size());
+    if (Status status = model.tensors->read_float(*index, stored); !status) {
+      return status.error();
+    }
+    for (std::size_t t = 0; t < stored.size(); ++t) {
+      if (!(std::abs(stored[t] - expected[t]) <= kBufferTolerance * std::abs(expected[t]))) {
+        return unsupported(
+            "{}: {}[{}] is {}, the cosine schedule has {}: trained with another noise schedule, "
+            "which "
+            "this version does not know",
+            model.file.string(), name, t, stored[t], static_cast<float>(expected[t]));
+      }
+    }
+  }
+  return {};
+}
+
+LabelSet label_set(const Recipe& recipe, const ModelCard& card, std::int64_t channels) {
+  LabelSet set;
+  set.minus_one_is_background = recipe.minus_one_is_background;
+  for (std::int64_t label = 1; label <= channels; ++label) {
+    const auto index = static_cast<std::size_t>(label - 1);
+    std::string name = index < recipe.label_names.size() ? std::string(recipe.label_names[index])
+                                                         : fmt::format("label {}", label);
+    if (const auto found = card.labels.find(static_cast<int>(label)); found != card.labels.end()) {
+      name = found->second;
+    }
+    set.labels.push_back({static_cast<int>(label), std::move(name)});
+  }
+  return set;
+}
+
+Status apply_card(Model& model, const ModelCard& card, const fs::path& card_path) {
+  const Recipe& recipe = *model.recipe;
+  if (card.recipe && *card.recipe != recipe.name) {
+    return invalid_input("{}: says recipe {}, but {} has the channels of {}", card_path.string(),
+                         in_quotes(*card.recipe), model.name(), recipe.name);
+  }
+  if (card.timesteps && model.weights.timesteps && *card.timesteps != *model.weights.timesteps) {
+    return invalid_input("{}: says {} timesteps, but {} was trained with {}", card_path.string(),
+                         *card.timesteps, model.name(), *model.weights.timesteps);
+  }
+  if (recipe.grid_xyz[0] != 0) {
+    model.grid = recipe.grid_xyz;
+  }
+  if (card.grid) {
+    model.grid = card.grid;
+  }
+  model.spacing_mm = card.spacing_mm;
+  model.frame = card.frame.value_or(std::string(recipe.frame));
+  model.labels = label_set(recipe, card, model.config.condition_channels);
+  if (model.weights.timesteps) {
+    model.timesteps = static_cast<int>(*model.weights.timesteps);
+  } else {
+    model.timesteps = card.timesteps;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Model> open_model(const fs::path& path, const std::string& weights) {
+  if (weights != "ema" && weights != "model") {
+    return invalid_input("weights: {} is not ema or model", in_quotes(weights));
+  }
+  Model model;
+  model.path = path;
+  model.file = path;
+  ModelCard card;
+  fs::path card_path;
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    card_path = path / "model.json";
+    if (fs::exists(card_path, ignored)) {
+      auto read = read_model_card(card_path);
+      if (!read) {
+        return read.error();
+      }
+      card = std::move(*read);
+    }
+    auto file = checkpoint_in(path, card);
+    if (!file) {
+      return file.error();
+    }
+    model.file = *file;
+  }
+
+  auto tensors = open_tensor_file(model.file);
+  if (!tensors) {
+    return tensors.error();
+  }
+  model.tensors = std::move(*tensors);
+  auto selected = select_weights(*model.tensors, weights);
+  if (!selected) {
+    return selected.error();
+  }
+  model.weights = std::move(*selected);
+  auto config = detect_med_ddpm(model.weights.keys);
+  if (!config) {
+    return make_error(config.error().code, "{}: {}", model.file.string(), config.error().message);
+  }
+  model.config = std::move(*config);
+  model.recipe = &recipe_of(model.config.recipe);
+  for (const NamedShape& key : model.weights.keys) {
+    std::int64_t elements = 1;
+    for (const std::int64_t dim : key.shape) {
+      elements *= dim;
+    }
+    model.parameters += elements;
+  }
+  if (Status status = check_schedule(model, weights); !status) {
+    return status.error();
+  }
+  if (Status status = apply_card(model, card, card_path); !status) {
+    return status.error();
+  }
+  auto hash = hash_file(model.file);
+  if (!hash) {
+    return hash.error();
+  }
+  model.sha256 = std::move(*hash);
+  return model;
+}
+
+Status ModelParameters::read(std::string_view name, std::span<float> out) {
+  const auto found = model_.weights.tensors.find(name);
+  if (found == model_.weights.tensors.end()) {
+    return invalid_input("{}: has no weight {}", model_.file.string(), name);
+  }
+  const TensorInfo& info = model_.tensors->tensors()[found->second];
+  if (info.elements != static_cast<std::int64_t>(out.size())) {
+    return invalid_input("{}: weight {} has {} values, expected {}", model_.file.string(), name,
+                         info.elements, out.size());
+  }
+  if (Status status = model_.tensors->read_float(found->second, out); !status) {
+    return status.error();
+  }
+  const auto bad =
+      std::find_if(out.begin(), out.end(), [](float value) { return !std::isfinite(value); });
+  if (bad != out.end()) {
+    return invalid_input(
+        "{}: weight {} holds {} at element {}: the file is damaged or its training "
+        "diverged",
+        model_.file.string(), name, *bad, bad - out.begin());
+  }
+  return {};
+}
+
+}  // namespace mezzotint

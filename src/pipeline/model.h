@@ -1,0 +1,54 @@
+// A model as a job needs it: configuration, recipe, grid, and weights that can be read by name.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "backend/backend.h"
+#include "diffusion/schedule.h"
+#include "formats/tensor_file.h"
+#include "imaging/labels.h"
+#include "mezzotint/result.h"
+#include "models/med_ddpm.h"
+#include "models/recipe.h"
+
+namespace mezzotint {
+
+struct Model {
+  std::filesystem::path path;  // as given
+  std::filesystem::path file;  // the checkpoint
+  std::string sha256;          // of the checkpoint
+  std::unique_ptr<TensorFile> tensors;
+  MedDdpmWeights weights;
+  MedDdpmConfig config;
+  const Recipe* recipe = nullptr;
+  LabelSet labels;
+  std::optional<std::array<std::int64_t, 3>> grid;  // x, y, z; nothing: unknown
+  std::optional<std::array<double, 3>> spacing_mm;
+  std::string frame;
+  std::optional<int> timesteps;  // length of the schedule, if the files say
+  std::int64_t parameters = 0;
+
+  // "model.pt"; for messages.
+  [[nodiscard]] std::string name() const { return file.filename().string(); }
+};
+
+// `path` is a checkpoint or a folder with one checkpoint and perhaps model.json. `weights` is "ema"
+// or "model". The schedule buffers of the file must be the cosine schedule's.
+Result<Model> open_model(const std::filesystem::path& path, const std::string& weights);
+
+// Reads parameters for kernels. A weight that is not finite is refused, by name.
+class ModelParameters final : public ParameterSource {
+ public:
+  explicit ModelParameters(const Model& model) : model_(model) {}
+  Status read(std::string_view name, std::span<float> out) override;
+
+ private:
+  const Model& model_;
+};
+
+}  // namespace mezzotint

@@ -1,0 +1,106 @@
+#include "pipeline/session.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "base/sha256.h"
+
+namespace mezzotint {
+namespace {
+
+std::byte* bytes_of(std::span<const float> values) {
+  return reinterpret_cast<std::byte*>(const_cast<float*>(values.data()));
+}
+
+}  // namespace
+
+Result<Session> Session::create(const Model& model, const Backend& backend,
+                                const SessionOptions& options) {
+  auto graph = build_med_ddpm(model.config, /*batch=*/1,
+                              {options.grid[2], options.grid[1], options.grid[0]});
+  if (!graph) {
+    return graph.error();
+  }
+  // The prediction itself is an output already.
+  std::vector<std::string> keep = options.keep;
+  std::erase_if(keep, [&](const std::string& name) {
+    return graph->find_value(name) == graph->outputs()[0];
+  });
+  const CompileOptions compile_options{options.machine, options.plan, keep};
+  auto program = compile(*graph, backend, compile_options);
+  if (!program) {
+    return program.error();
+  }
+  Session session;
+  session.graph_ = std::move(*graph);
+  session.options_ = options;
+  session.program_ = std::move(*program);
+  for (const std::string& name : keep) {
+    const Shape& shape = session.graph_.value(*session.graph_.find_value(name)).type.shape;
+    session.kept_.push_back(
+        {name, shape, std::vector<float>(static_cast<std::size_t>(shape.elements()))});
+  }
+  return session;
+}
+
+std::int64_t Session::elements() const {
+  return graph_.value(*graph_.find_value("x")).type.shape.elements();
+}
+
+std::uint64_t Session::predicted_bytes() const {
+  return std::max<std::uint64_t>(program_.load_peak_bytes(),
+                                 program_.packed_bytes() + program_.arena_bytes());
+}
+
+std::string Session::plan_hash() const {
+  std::string text = fmt::format("{} {}\n", static_cast<int>(options_.plan.precision),
+                                 name_of(options_.machine.isa));
+  for (const ProgramOp& op : program_.ops()) {
+    text += fmt::format("{}={}\n", op.name, op.implementation);
+  }
+  return sha256_hex(std::as_bytes(std::span(text)));
+}
+
+Status Session::load(const Model& model) {
+  ModelParameters parameters(model);
+  if (Status status = program_.load(parameters); !status) {
+    return status.error();
+  }
+  auto arena = program_.make_arena();
+  if (!arena) {
+    return arena.error();
+  }
+  arena_ = std::move(*arena);
+  return {};
+}
+
+std::vector<Binding> Session::bindings(std::span<const float> x, std::span<float> eps) {
+  std::vector<Binding> bindings{
+      {"x", bytes_of(x), x.size_bytes()},
+      {"condition", bytes_of(condition_), condition_.size_bytes()},
+      {"t", reinterpret_cast<std::byte*>(&timestep_), sizeof(timestep_)},
+      {graph_.value(graph_.outputs()[0]).name, reinterpret_cast<std::byte*>(eps.data()),
+       eps.size_bytes()},
+  };
+  for (KeptActivation& kept : kept_) {
+    bindings.push_back({kept.name, reinterpret_cast<std::byte*>(kept.data.data()),
+                        kept.data.size() * sizeof(float)});
+  }
+  return bindings;
+}
+
+Status Session::set_condition(std::span<const float> condition, const RunOptions& run) {
+  condition_ = condition;
+  std::vector<Binding> bound{{"condition", bytes_of(condition), condition.size_bytes()}};
+  return program_.run(Rate::kVolume, bound, arena_, run);
+}
+
+Status Session::evaluate(std::span<const float> x, int timestep, std::span<float> eps,
+                         const RunOptions& run) {
+  check(!condition_.empty(), "set_condition comes before evaluate");
+  timestep_ = static_cast<float>(timestep);
+  return program_.run(Rate::kStep, bindings(x, eps), arena_, run);
+}
+
+}  // namespace mezzotint

@@ -1,0 +1,77 @@
+// A model, compiled for one grid and ready to predict noise.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "base/aligned_buffer.h"
+#include "graph/machine.h"
+#include "graph/plan.h"
+#include "mezzotint/cancel.h"
+#include "pipeline/model.h"
+#include "runtime/compile.h"
+#include "runtime/program.h"
+
+namespace mezzotint {
+
+struct SessionOptions {
+  Machine machine;
+  Plan plan;
+  std::array<std::int64_t, 3> grid{};  // x, y, z
+  std::vector<std::string> keep;       // activations that evaluate() hands out besides eps, which
+                                       // may be named and is left out
+};
+
+// An activation that was asked for with SessionOptions::keep, row-major.
+struct KeptActivation {
+  std::string name;
+  Shape shape;
+  std::vector<float> data;
+};
+
+class Session {
+ public:
+  // Compiles; reads no weight and allocates nothing large.
+  static Result<Session> create(const Model& model, const Backend& backend,
+                                const SessionOptions& options);
+
+  [[nodiscard]] const Program& program() const { return program_; }
+  [[nodiscard]] const Graph& graph() const { return graph_; }
+  // Values of x and of eps: image channels times voxels.
+  [[nodiscard]] std::int64_t elements() const;
+  // Highest memory of loading and of running, beyond what the process holds already.
+  [[nodiscard]] std::uint64_t predicted_bytes() const;
+  // Identifies what was decided: precision, ISA and each op's implementation. SHA-256, hexadecimal.
+  [[nodiscard]] std::string plan_hash() const;
+
+  // Reads and packs the weights, then allocates the arena.
+  Status load(const Model& model);
+
+  // Once per mask: channels [C, z, y, x], which must stay alive while steps are evaluated.
+  Status set_condition(std::span<const float> condition, const RunOptions& run);
+
+  // eps = the network's prediction for x at `timestep`.
+  Status evaluate(std::span<const float> x, int timestep, std::span<float> eps,
+                  const RunOptions& run);
+
+  [[nodiscard]] const std::vector<KeptActivation>& kept() const { return kept_; }
+
+ private:
+  std::vector<Binding> bindings(std::span<const float> x, std::span<float> eps);
+
+  Graph graph_;  // as the model's builder made it
+  SessionOptions options_;
+  Program program_;
+  AlignedBuffer arena_;
+  std::span<const float> condition_;
+  float timestep_ = 0;
+  std::vector<KeptActivation> kept_;
+};
+
+}  // namespace mezzotint

@@ -1,0 +1,315 @@
+#include "runtime/compile.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "graph/op_definition.h"
+#include "passes/passes.h"
+#include "runtime/memory_planner.h"
+
+namespace mezzotint {
+namespace {
+
+Choice consider(const Implementation& implementation, const OpView& view, const Backend& backend,
+                const Machine& machine) {
+  Choice choice{std::string(implementation.name()), "", 0, false};
+  if (auto reason = implementation.refusal(view, machine)) {
+    choice.refusal = std::move(*reason);
+    return choice;
+  }
+  if (const auto row = backend.costs().find(implementation.name(), machine.isa)) {
+    choice.predicted_seconds =
+        CostTable::seconds(*row, flops_of(view), bytes_of(view), machine.threads);
+  }
+  return choice;
+}
+
+// All choices for one op; the plan's entry, else the cheapest that can, is marked as chosen.
+Explanation explain_op(const OpView& view, const Backend& backend, const CompileOptions& options) {
+  Explanation explanation{view.op.name, view.op.kind, {}};
+  const auto planned = options.plan.entries.find(view.op.name);
+  Choice* best = nullptr;
+  for (const Implementation* implementation : backend.implementations(view.op.kind)) {
+    explanation.choices.push_back(consider(*implementation, view, backend, options.machine));
+  }
+  for (Choice& choice : explanation.choices) {
+    if (planned != options.plan.entries.end() && !planned->second.implementation.empty() &&
+        planned->second.implementation != choice.implementation) {
+      continue;
+    }
+    if (choice.refusal.empty() &&
+        (best == nullptr || choice.predicted_seconds < best->predicted_seconds)) {
+      best = &choice;
+    }
+  }
+  if (best != nullptr) {
+    best->chosen = true;
+  }
+  return explanation;
+}
+
+Error nothing_can(const Explanation& explanation, const CompileOptions& options) {
+  const auto planned = options.plan.entries.find(explanation.op);
+  std::string reasons;
+  for (const Choice& choice : explanation.choices) {
+    if (!choice.refusal.empty()) {
+      reasons += fmt::format("; {}: {}", choice.implementation, choice.refusal);
+    }
+  }
+  if (planned != options.plan.entries.end()) {
+    return unsupported("op {} ({}): the plan asks for {}, which cannot compute it{}",
+                       explanation.op, name_of(explanation.kind), planned->second.implementation,
+                       reasons);
+  }
+  return unsupported("op {} ({}): no implementation here can compute it{}", explanation.op,
+                     name_of(explanation.kind), reasons);
+}
+
+}  // namespace
+
+Result<Graph> lower(const Graph& graph, const Backend& backend, const CompileOptions& options) {
+  Graph kept = graph;
+  for (const std::string& name : options.keep) {
+    const auto id = graph.find_value(name);
+    if (!id) {
+      return invalid_input("{}: the model has no such op or module", name);
+    }
+    if (std::count(kept.outputs().begin(), kept.outputs().end(), *id) == 0) {
+      kept.add_output(*id);
+    }
+  }
+  auto lowered = remove_dead_ops(kept);
+  if (lowered) {
+    lowered = sink_concat(*lowered);
+  }
+  if (lowered) {
+    lowered = use_channels_last(*lowered);
+  }
+  if (lowered) {
+    lowered = grow_conv_regions(*lowered, [&](const OpView& view) {
+      const auto implementations = backend.implementations(view.op.kind);
+      return std::any_of(implementations.begin(), implementations.end(),
+                         [&](const Implementation* implementation) {
+                           return !implementation->refusal(view, options.machine);
+                         });
+    });
+  }
+  return lowered;
+}
+
+std::vector<Explanation> explain(const Graph& lowered, const Backend& backend,
+                                 const CompileOptions& options) {
+  std::vector<Explanation> explanations;
+  for (const Op& op : lowered.ops()) {
+    explanations.push_back(explain_op({lowered, op}, backend, options));
+  }
+  return explanations;
+}
+
+// Builds one Program.
+class Compiler {
+ public:
+  Compiler(const Graph& original, const Backend& backend, const CompileOptions& options)
+      : original_(original), backend_(backend), options_(options) {}
+
+  Result<Program> run() {
+    auto lowered = lower(original_, backend_, options_);
+    if (!lowered) {
+      return lowered.error();
+    }
+    program_.graph_ = std::move(*lowered);
+    order_by_rate();
+    if (Status status = prepare_kernels(); !status) {
+      return status.error();
+    }
+    place_externals();
+    place_results();
+    return std::move(program_);
+  }
+
+ private:
+  const Graph& graph() const { return program_.graph_; }
+  const Op& op_at(std::size_t position) const { return graph().op(order_[position]); }
+
+  Rate rate_of(const Op& op) const { return graph().value(op.outputs[0]).rate; }
+
+  // Everything slower than a step comes first; the order within a rate stays topological.
+  void order_by_rate() {
+    for (const bool steps : {false, true}) {
+      for (OpId id = 0; id < graph().ops().size(); ++id) {
+        if ((rate_of(graph().op(id)) == Rate::kStep) == steps) {
+          order_.push_back(id);
+        }
+      }
+      if (!steps) {
+        first_step_ = order_.size();
+      }
+    }
+  }
+
+  Status prepare_kernels() {
+    for (std::size_t position = 0; position < order_.size(); ++position) {
+      const OpView view{graph(), op_at(position)};
+      const Explanation explanation = explain_op(view, backend_, options_);
+      const auto chosen = std::find_if(explanation.choices.begin(), explanation.choices.end(),
+                                       [](const Choice& choice) { return choice.chosen; });
+      if (chosen == explanation.choices.end()) {
+        return nothing_can(explanation, options_);
+      }
+      const auto index = static_cast<std::size_t>(chosen - explanation.choices.begin());
+      const Implementation& implementation = *backend_.implementations(view.op.kind)[index];
+      auto kernel = implementation.prepare(view, options_.machine);
+      if (!kernel) {
+        return kernel.error();
+      }
+      Program::Node node;
+      node.kernel = std::move(*kernel);
+      for (const ValueId id : view.op.outputs) {
+        node.output_values.push_back(&graph().value(id));
+      }
+      program_.infos_.push_back({view.op.name, view.op.kind, chosen->implementation,
+                                 rate_of(view.op), flops_of(view), bytes_of(view),
+                                 chosen->predicted_seconds, node.kernel->packed_bytes(),
+                                 node.kernel->workspace_bytes()});
+      program_.nodes_.push_back(std::move(node));
+    }
+    return {};
+  }
+
+  // Inputs and outputs are the caller's memory, under the names of the graph before lowering.
+  void place_externals() {
+    places_.assign(graph().values().size(), {});
+    const auto add = [&](ValueId id, std::string name) {
+      places_[id] = {Program::Place::Kind::kExternal, 0, program_.externals_.size()};
+      program_.externals_.push_back(
+          {std::move(name), static_cast<std::size_t>(graph().value(id).type.bytes())});
+    };
+    for (const ValueId id : graph().inputs()) {
+      add(id, graph().value(id).name);
+    }
+    // lower() appends the kept values that are no outputs yet, in the order of their names.
+    std::vector<ValueId> outputs(original_.outputs().begin(), original_.outputs().end());
+    std::vector<std::string> names;
+    for (const ValueId id : outputs) {
+      names.push_back(original_.value(id).name);
+    }
+    for (const std::string& name : options_.keep) {
+      const ValueId id = *original_.find_value(name);
+      if (std::count(outputs.begin(), outputs.end(), id) == 0) {
+        outputs.push_back(id);
+        names.push_back(name);
+      }
+    }
+    check(graph().outputs().size() == names.size(), "lowering changed the number of outputs");
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      add(graph().outputs()[i], names[i]);
+    }
+  }
+
+  bool in_arena(ValueId id) const {
+    return graph().value(id).kind == ValueKind::kResult &&
+           places_[id].kind != Program::Place::Kind::kExternal;
+  }
+
+  // Last position that reads each value; values of the volume rate that a step reads live on, since
+  // every step reads them again.
+  std::vector<std::size_t> last_uses() const {
+    std::vector<std::size_t> last(graph().values().size(), 0);
+    for (std::size_t position = 0; position < order_.size(); ++position) {
+      const Op& op = op_at(position);
+      for (const ValueId id : op.outputs) {
+        last[id] = std::max(last[id], position);
+      }
+      for (const ValueId id : op.inputs) {
+        const bool survives = position >= first_step_ && graph().value(id).rate != Rate::kStep;
+        last[id] = std::max(last[id], survives ? order_.size() : position);
+      }
+    }
+    return last;
+  }
+
+  // The input whose memory output 0 can take over, if any.
+  std::optional<ValueId> alias_for(std::size_t position,
+                                   const std::vector<std::size_t>& last) const {
+    const Op& op = op_at(position);
+    const ValueId output = op.outputs[0];
+    if (!in_arena(output)) {
+      return std::nullopt;
+    }
+    for (const std::size_t i : program_.nodes_[position].kernel->aliasable_inputs()) {
+      const ValueId input = op.inputs[i];
+      const bool dies_here = in_arena(input) && last[input] == position &&
+                             std::count(op.inputs.begin(), op.inputs.end(), input) == 1;
+      if (dies_here && graph().value(input).type.bytes() == graph().value(output).type.bytes()) {
+        return input;
+      }
+    }
+    return std::nullopt;
+  }
+
+  void place_results() {
+    const std::vector<std::size_t> last = last_uses();
+    std::vector<BufferRequest> requests;
+    std::vector<std::size_t> request_of(graph().values().size(), 0);
+    std::vector<std::size_t> workspace_of(order_.size(), 0);
+    for (std::size_t position = 0; position < order_.size(); ++position) {
+      const Op& op = op_at(position);
+      const auto alias = alias_for(position, last);
+      for (std::size_t i = 0; i < op.outputs.size(); ++i) {
+        const ValueId id = op.outputs[i];
+        if (!in_arena(id)) {
+          continue;
+        }
+        if (i == 0 && alias) {
+          request_of[id] = request_of[*alias];
+          requests[request_of[id]].last = last[id];
+        } else {
+          request_of[id] = requests.size();
+          requests.push_back(
+              {static_cast<std::size_t>(graph().value(id).type.bytes()), position, last[id]});
+        }
+      }
+      workspace_of[position] = requests.size();
+      requests.push_back({program_.infos_[position].workspace_bytes, position, position});
+    }
+
+    const BufferPlacement placement = place_buffers(requests);
+    program_.arena_bytes_ = placement.total_bytes;
+    for (ValueId id = 0; id < places_.size(); ++id) {
+      if (in_arena(id)) {
+        places_[id] = {Program::Place::Kind::kArena, placement.offsets[request_of[id]], 0};
+      }
+    }
+    for (std::size_t position = 0; position < order_.size(); ++position) {
+      Program::Node& node = program_.nodes_[position];
+      node.workspace_offset = placement.offsets[workspace_of[position]];
+      for (const ValueId id : op_at(position).inputs) {
+        node.inputs.push_back(places_[id]);
+      }
+      for (const ValueId id : op_at(position).outputs) {
+        node.outputs.push_back(places_[id]);
+      }
+    }
+  }
+
+  const Graph& original_;
+  const Backend& backend_;
+  const CompileOptions& options_;
+  Program program_;
+  std::vector<OpId> order_;
+  std::size_t first_step_ = 0;
+  std::vector<Program::Place> places_;
+};
+
+Result<Program> compile(const Graph& graph, const Backend& backend, const CompileOptions& options) {
+  for (const auto& [name, entry] : options.plan.entries) {
+    if (!graph.find_value(name)) {
+      return invalid_input("plan: the model has no op {}", name);
+    }
+  }
+  return Compiler(graph, backend, options).run();
+}
+
+}  // namespace mezzotint

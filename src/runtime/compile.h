@@ -1,0 +1,52 @@
+// From a graph to a program: rewrite, split by rate, choose implementations, plan memory, prepare
+// kernels.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "graph/graph.h"
+#include "graph/machine.h"
+#include "graph/plan.h"
+#include "runtime/program.h"
+
+namespace mezzotint {
+
+struct CompileOptions {
+  Machine machine;
+  Plan plan;
+  // Values (or modules) whose activations become outputs besides the graph's own, under these
+  // names.
+  std::vector<std::string> keep;
+};
+
+// The graph as the backend will run it: activations in NDHWC, convolution regions grown, dead ops
+// gone.
+[[nodiscard]] Result<Graph> lower(const Graph& graph, const Backend& backend,
+                                  const CompileOptions& options);
+
+// One implementation that could compute an op, and why it doesn't.
+struct Choice {
+  std::string implementation;
+  std::string refusal;           // empty: it can
+  double predicted_seconds = 0;  // when it can
+  bool chosen = false;
+};
+
+struct Explanation {
+  std::string op;
+  OpKind kind = OpKind::add;
+  std::vector<Choice> choices;
+};
+
+// For each op of a lowered graph, every implementation in order of preference.
+[[nodiscard]] std::vector<Explanation> explain(const Graph& lowered, const Backend& backend,
+                                               const CompileOptions& options);
+
+// kUnsupported names an op that no implementation can compute, with each one's reason;
+// kInvalidInput a plan entry or a kept name that does not exist.
+[[nodiscard]] Result<Program> compile(const Graph& graph, const Backend& backend,
+                                      const CompileOptions& options);
+
+}  // namespace mezzotint

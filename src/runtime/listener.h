@@ -1,0 +1,47 @@
+// Events of a run. Progress, finite checks, dumps and profiles are listeners; no op knows they
+// exist.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "backend/backend.h"
+#include "graph/graph.h"
+#include "mezzotint/result.h"
+
+namespace mezzotint {
+
+// What a program says about one of its ops.
+struct ProgramOp {
+  std::string name;
+  OpKind kind = OpKind::add;
+  std::string implementation;
+  Rate rate = Rate::kStep;
+  double flops = 0;  // of the direct form
+  double bytes = 0;  // inputs, parameters and outputs, each once
+  double predicted_seconds = 0;
+  std::size_t packed_bytes = 0;
+  std::size_t workspace_bytes = 0;
+};
+
+struct OpEvent {
+  const ProgramOp& op;
+  std::span<const Value* const> output_values;
+  std::span<const Buffer> outputs;  // valid during the call only
+  double seconds = 0;
+};
+
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  // After each op. An error stops the run and is what it returns.
+  virtual Status on_op(const OpEvent& event) = 0;
+};
+
+// Stops at the first op that makes a NaN or an infinity (kNumerics), naming it.
+class FiniteCheck final : public Listener {
+ public:
+  Status on_op(const OpEvent& event) override;
+};
+
+}  // namespace mezzotint
