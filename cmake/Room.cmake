@@ -11,7 +11,7 @@ function(mezzotint_isa_flags)
     set(files ${ARGN})
     list(FILTER files INCLUDE REGEX "_${isa}\\.cc$")
     set_source_files_properties(${files} PROPERTIES
-      COMPILE_OPTIONS "${${isa}};-O2" COMPILE_DEFINITIONS HWY_DISABLE_PCLMUL_AES)
+      COMPILE_OPTIONS "${${isa}};-O3" COMPILE_DEFINITIONS HWY_DISABLE_PCLMUL_AES)
   endforeach()
 endfunction()
 

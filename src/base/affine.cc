@@ -74,7 +74,9 @@ bool is_usable(const Affine& affine) {
 
 std::optional<Affine> inverse(const Affine& affine) {
   const double volume = determinant(affine);
-  if (!std::isfinite(volume) || volume == 0) {
+  const bool placed =
+      std::isfinite(affine[0][3]) && std::isfinite(affine[1][3]) && std::isfinite(affine[2][3]);
+  if (!std::isfinite(volume) || volume == 0 || !placed) {
     return std::nullopt;
   }
   Affine result{};

@@ -45,19 +45,24 @@ int available_processors() {
 
 ThreadTeam::ThreadTeam(int threads) : size_(threads > 0 ? threads : available_processors()) {}
 
+// OpenMP keeps the workers of a team of one size, so each finds its own state again; scopes may
+// nest.
 ComputeScope::ComputeScope(const ThreadTeam& team)
     : size_(team.size()),
       previous_threads_(omp_get_max_threads()),
-      previous_caller_state_(_mm_getcsr()) {
+      previous_states_(static_cast<std::size_t>(team.size())) {
   omp_set_num_threads(size_);
 #pragma omp parallel num_threads(size_)
-  _mm_setcsr(_mm_getcsr() | kFlushBits);
+  {
+    const unsigned state = _mm_getcsr();
+    previous_states_[static_cast<std::size_t>(omp_get_thread_num())] = state;
+    _mm_setcsr(state | kFlushBits);
+  }
 }
 
 ComputeScope::~ComputeScope() {
 #pragma omp parallel num_threads(size_)
-  _mm_setcsr(_mm_getcsr() & ~kFlushBits);
-  _mm_setcsr(previous_caller_state_);
+  _mm_setcsr(previous_states_[static_cast<std::size_t>(omp_get_thread_num())]);
   omp_set_num_threads(previous_threads_);
 }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <vector>
 
 namespace mezzotint {
 
@@ -62,7 +63,7 @@ class ComputeScope {
  private:
   int size_;
   int previous_threads_;
-  unsigned previous_caller_state_;
+  std::vector<unsigned> previous_states_;  // MXCSR of each worker; the caller is worker 0
 };
 
 }  // namespace mezzotint

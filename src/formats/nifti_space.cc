@@ -91,16 +91,16 @@ std::optional<Affine> affine_from_sform(const NiftiGeometry& geometry) {
 // nifti1.h, "METHOD 2": rotation from a quaternion (a from b, c, d), the third column times qfac.
 std::optional<Affine> affine_from_qform(const NiftiGeometry& geometry) {
   auto [b, c, d] = geometry.quatern;
-  double a = 0;
+  // Below this, a is the rounding of b, c and d in float32, and the rotation is half a turn.
+  constexpr double kHalfTurn = 1e-7;
   const double square = b * b + c * c + d * d;
-  if (square > 1) {
-    // Rounding of a rotation by half a turn.
+  double a = std::sqrt(std::max(0.0, 1 - square));
+  if (1 - square < kHalfTurn) {
     const double norm = std::sqrt(square);
+    a = 0;
     b /= norm;
     c /= norm;
     d /= norm;
-  } else {
-    a = std::sqrt(1 - square);
   }
   const auto& pixdim = geometry.pixdim;
   if (!(pixdim[1] > 0 && pixdim[2] > 0 && pixdim[3] > 0)) {

@@ -1,7 +1,6 @@
 #include "formats/pickle.h"
 
 #include <bit>
-#include <iterator>
 #include <optional>
 
 #include "base/error.h"

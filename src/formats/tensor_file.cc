@@ -71,6 +71,7 @@ void widen(std::span<const std::byte> bytes, std::span<std::int64_t> out) {
   for (std::size_t i = 0; i < out.size(); ++i) {
     T value;
     std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+    // int8 elements are numbers. NOLINTNEXTLINE(bugprone-signed-char-misuse)
     out[i] = static_cast<std::int64_t>(value);
   }
 }

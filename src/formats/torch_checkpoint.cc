@@ -1,8 +1,8 @@
 #include "formats/torch_checkpoint.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>

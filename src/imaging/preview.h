@@ -20,7 +20,7 @@ struct PreviewOptions {
   // labels when none of these is present. Every other label counts as brain.
   std::vector<int> tumour_labels{2};
   // Default: percentiles 1 and 99.5 inside the brain.
-  std::optional<IntensityWindow> window;
+  std::optional<IntensityWindow> window = std::nullopt;
   bool outline = true;
 };
 

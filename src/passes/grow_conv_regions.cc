@@ -39,12 +39,12 @@ class RegionGrower {
     while (grow_epilogue(members)) {
     }
     grow_moments(members);
-    for (const OpId member : members.ops) {
-      if (members.ops.size() == 1) {
-        break;  // nothing fused: the convolution stays an op of its own
+    if (members.ops.size() > 1) {
+      for (const OpId member : members.ops) {
+        // A concat that others read as well is copied; anything else belongs to one region.
+        taken_[member] =
+            graph_.op(member).kind != OpKind::concat || uses_[graph_.op(member).outputs[0]] == 1;
       }
-      // A concat is copied into each region that reads it; anything else belongs to one.
-      taken_[member] = graph_.op(member).kind != OpKind::concat;
     }
     return members;
   }
@@ -54,23 +54,31 @@ class RegionGrower {
     Graph body;
     std::map<ValueId, ValueId> inner;
     Op region{OpKind::region, name, {}, {}, {}, nullptr};
+    std::vector<bool> made_inside(graph_.values().size(), false);
     for (const OpId id : members.ops) {
-      Op copy = graph_.op(id);
-      for (ValueId& input : copy.inputs) {
-        if (!inner.contains(input)) {
+      const Op& op = graph_.op(id);
+      for (const ValueId input : op.inputs) {
+        if (!made_inside[input] && !inner.contains(input)) {
           const Value& value = graph_.value(input);
           inner[input] = body.add_input(value.name, value.type, value.rate);
           region.inputs.push_back(input);
         }
-        input = inner[input];
+      }
+      for (const ValueId output : op.outputs) {
+        made_inside[output] = true;
+      }
+    }
+    for (const OpId id : members.ops) {
+      Op copy = graph_.op(id);
+      for (ValueId& input : copy.inputs) {
+        input = inner.at(input);
       }
       const auto made = body.add_op(std::move(copy));
       if (!made) {
         return made.error();
       }
-      const Op& source = graph_.op(id);
-      for (std::size_t i = 0; i < source.outputs.size(); ++i) {
-        inner[source.outputs[i]] = body.op(*made).outputs[i];
+      for (std::size_t i = 0; i < graph_.op(id).outputs.size(); ++i) {
+        inner[graph_.op(id).outputs[i]] = body.op(*made).outputs[i];
       }
     }
     for (const ValueId output : members.outputs) {
@@ -117,6 +125,9 @@ class RegionGrower {
       if (!try_candidate(members, candidate)) {
         return;
       }
+      if (uses_[x] > 1) {
+        return;  // the others need the sources as they are
+      }
       sources = concat->inputs;
     }
     for (const ValueId source : sources) {
@@ -138,7 +149,7 @@ class RegionGrower {
     const Op& op = graph_.op(reader);
     const bool adds =
         op.kind == OpKind::add || (op.kind == OpKind::add_channels && op.inputs[0] == result);
-    if (!adds) {
+    if (!adds || taken_[reader]) {
       return false;
     }
     Members candidate = members;

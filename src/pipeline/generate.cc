@@ -5,7 +5,6 @@
 #include <cmath>
 #include <memory>
 
-#include "backend/cpu/cpu_backend.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/noise.h"
@@ -204,11 +203,11 @@ class GenerateJob {
   }
 
   Status prepare() {
-    backend_ = make_cpu_backend();
+    backend_ = this_backend();
     Plan plan;
     plan.precision = request_.precision == "strict" ? Precision::kStrict : Precision::kFp32;
     auto session =
-        Session::create(model_, *backend_, {machine_, plan, condition_.on_grid.dims, {}});
+        Session::create(model_.config, *backend_, {machine_, plan, condition_.on_grid.dims, {}});
     if (!session) {
       return session.error();
     }
@@ -231,7 +230,8 @@ class GenerateJob {
     }
     outputs_ = std::move(*outputs);
     observer_.on_overview(overview());
-    if (Status status = session_->load(model_); !status) {
+    ModelParameters parameters(model_);
+    if (Status status = session_->load(parameters); !status) {
       return status;
     }
     report_.load_seconds = seconds_since(start_);

@@ -1,5 +1,6 @@
 #include "pipeline/machine.h"
 
+#include "backend/cpu/cpu_backend.h"
 #include "base/error.h"
 #include "base/system.h"
 #include "base/thread_team.h"
@@ -17,6 +18,10 @@ Result<Machine> this_machine(int threads) {
     return isa.error();
   }
   return Machine{*isa, ThreadTeam(threads).size(), memory_limit(), processor_name()};
+}
+
+std::unique_ptr<Backend> this_backend() {
+  return make_cpu_backend();
 }
 
 Status check_memory(std::uint64_t predicted, std::optional<std::uint64_t> limit,

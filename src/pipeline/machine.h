@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 
+#include "backend/backend.h"
 #include "graph/machine.h"
 #include "mezzotint/result.h"
 
@@ -11,6 +14,9 @@ namespace mezzotint {
 
 // kUnsupported on a processor without AVX2; kInvalidInput for a negative thread count.
 Result<Machine> this_machine(int threads);
+
+// The backend for it.
+std::unique_ptr<Backend> this_backend();
 
 // kResource when `predicted` bytes exceed the caller's limit or the system's.
 Status check_memory(std::uint64_t predicted, std::optional<std::uint64_t> limit,

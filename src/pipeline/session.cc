@@ -15,10 +15,10 @@ std::byte* bytes_of(std::span<const float> values) {
 
 }  // namespace
 
-Result<Session> Session::create(const Model& model, const Backend& backend,
+Result<Session> Session::create(const MedDdpmConfig& config, const Backend& backend,
                                 const SessionOptions& options) {
-  auto graph = build_med_ddpm(model.config, /*batch=*/1,
-                              {options.grid[2], options.grid[1], options.grid[0]});
+  auto graph =
+      build_med_ddpm(config, /*batch=*/1, {options.grid[2], options.grid[1], options.grid[0]});
   if (!graph) {
     return graph.error();
   }
@@ -27,7 +27,7 @@ Result<Session> Session::create(const Model& model, const Backend& backend,
   std::erase_if(keep, [&](const std::string& name) {
     return graph->find_value(name) == graph->outputs()[0];
   });
-  const CompileOptions compile_options{options.machine, options.plan, keep};
+  const CompileOptions compile_options{options.machine, options.plan, keep, options.allow_in_place};
   auto program = compile(*graph, backend, compile_options);
   if (!program) {
     return program.error();
@@ -48,6 +48,10 @@ std::int64_t Session::elements() const {
   return graph_.value(*graph_.find_value("x")).type.shape.elements();
 }
 
+std::int64_t Session::condition_elements() const {
+  return graph_.value(*graph_.find_value("condition")).type.shape.elements();
+}
+
 std::uint64_t Session::predicted_bytes() const {
   return std::max<std::uint64_t>(program_.load_peak_bytes(),
                                  program_.packed_bytes() + program_.arena_bytes());
@@ -62,8 +66,7 @@ std::string Session::plan_hash() const {
   return sha256_hex(std::as_bytes(std::span(text)));
 }
 
-Status Session::load(const Model& model) {
-  ModelParameters parameters(model);
+Status Session::load(ParameterSource& parameters) {
   if (Status status = program_.load(parameters); !status) {
     return status.error();
   }

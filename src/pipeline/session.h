@@ -14,7 +14,7 @@
 #include "graph/machine.h"
 #include "graph/plan.h"
 #include "mezzotint/cancel.h"
-#include "pipeline/model.h"
+#include "models/med_ddpm.h"
 #include "runtime/compile.h"
 #include "runtime/program.h"
 
@@ -26,6 +26,7 @@ struct SessionOptions {
   std::array<std::int64_t, 3> grid{};  // x, y, z
   std::vector<std::string> keep;       // activations that evaluate() hands out besides eps, which
                                        // may be named and is left out
+  bool allow_in_place = true;          // CompileOptions::allow_in_place
 };
 
 // An activation that was asked for with SessionOptions::keep, row-major.
@@ -38,20 +39,22 @@ struct KeptActivation {
 class Session {
  public:
   // Compiles; reads no weight and allocates nothing large.
-  static Result<Session> create(const Model& model, const Backend& backend,
+  static Result<Session> create(const MedDdpmConfig& config, const Backend& backend,
                                 const SessionOptions& options);
 
   [[nodiscard]] const Program& program() const { return program_; }
   [[nodiscard]] const Graph& graph() const { return graph_; }
   // Values of x and of eps: image channels times voxels.
   [[nodiscard]] std::int64_t elements() const;
+  // The same for the condition.
+  [[nodiscard]] std::int64_t condition_elements() const;
   // Highest memory of loading and of running, beyond what the process holds already.
   [[nodiscard]] std::uint64_t predicted_bytes() const;
   // Identifies what was decided: precision, ISA and each op's implementation. SHA-256, hexadecimal.
   [[nodiscard]] std::string plan_hash() const;
 
   // Reads and packs the weights, then allocates the arena.
-  Status load(const Model& model);
+  Status load(ParameterSource& parameters);
 
   // Once per mask: channels [C, z, y, x], which must stay alive while steps are evaluated.
   Status set_condition(std::span<const float> condition, const RunOptions& run);

@@ -1,11 +1,12 @@
 #include "runtime/compile.h"
 
 #include <algorithm>
-#include <limits>
+#include <functional>
 
 #include "base/check.h"
 #include "base/error.h"
 #include "graph/op_definition.h"
+#include "graph/verifier.h"
 #include "passes/passes.h"
 #include "runtime/memory_planner.h"
 
@@ -70,31 +71,38 @@ Error nothing_can(const Explanation& explanation, const CompileOptions& options)
 }  // namespace
 
 Result<Graph> lower(const Graph& graph, const Backend& backend, const CompileOptions& options) {
-  Graph kept = graph;
+  if (Status status = verify(graph); !status) {
+    return status.error();
+  }
+  Graph lowered = graph;
   for (const std::string& name : options.keep) {
     const auto id = graph.find_value(name);
     if (!id) {
       return invalid_input("{}: the model has no such op or module", name);
     }
-    if (std::count(kept.outputs().begin(), kept.outputs().end(), *id) == 0) {
-      kept.add_output(*id);
+    if (std::count(lowered.outputs().begin(), lowered.outputs().end(), *id) == 0) {
+      lowered.add_output(*id);
     }
   }
-  auto lowered = remove_dead_ops(kept);
-  if (lowered) {
-    lowered = sink_concat(*lowered);
-  }
-  if (lowered) {
-    lowered = use_channels_last(*lowered);
-  }
-  if (lowered) {
-    lowered = grow_conv_regions(*lowered, [&](const OpView& view) {
-      const auto implementations = backend.implementations(view.op.kind);
-      return std::any_of(implementations.begin(), implementations.end(),
-                         [&](const Implementation* implementation) {
-                           return !implementation->refusal(view, options.machine);
-                         });
-    });
+  const AcceptRegion accept = [&](const OpView& view) {
+    const auto implementations = backend.implementations(view.op.kind);
+    return std::any_of(implementations.begin(), implementations.end(),
+                       [&](const Implementation* implementation) {
+                         return !implementation->refusal(view, options.machine);
+                       });
+  };
+  const std::function<Result<Graph>(const Graph&)> passes[] = {
+      remove_dead_ops, sink_concat, use_channels_last,
+      [&](const Graph& g) { return grow_conv_regions(g, accept); }};
+  for (const auto& pass : passes) {
+    auto rewritten = pass(lowered);
+    if (!rewritten) {
+      return rewritten.error();
+    }
+    if (Status status = verify(*rewritten); !status) {
+      return status.error();
+    }
+    lowered = std::move(*rewritten);
   }
   return lowered;
 }
@@ -165,10 +173,8 @@ class Compiler {
         return kernel.error();
       }
       Program::Node node;
+      node.op = order_[position];
       node.kernel = std::move(*kernel);
-      for (const ValueId id : view.op.outputs) {
-        node.output_values.push_back(&graph().value(id));
-      }
       program_.infos_.push_back({view.op.name, view.op.kind, chosen->implementation,
                                  rate_of(view.op), flops_of(view), bytes_of(view),
                                  chosen->predicted_seconds, node.kernel->packed_bytes(),
@@ -235,7 +241,7 @@ class Compiler {
                                    const std::vector<std::size_t>& last) const {
     const Op& op = op_at(position);
     const ValueId output = op.outputs[0];
-    if (!in_arena(output)) {
+    if (!options_.allow_in_place || !in_arena(output)) {
       return std::nullopt;
     }
     for (const std::size_t i : program_.nodes_[position].kernel->aliasable_inputs()) {

@@ -19,6 +19,8 @@ struct CompileOptions {
   // Values (or modules) whose activations become outputs besides the graph's own, under these
   // names.
   std::vector<std::string> keep;
+  // Off: no result takes over an input's memory, so listeners see inputs as the op did.
+  bool allow_in_place = true;
 };
 
 // The graph as the backend will run it: activations in NDHWC, convolution regions grown, dead ops

@@ -27,7 +27,7 @@ bool is_finite(const Value& value, const Buffer& buffer) {
 
 Status FiniteCheck::on_op(const OpEvent& event) {
   for (std::size_t i = 0; i < event.outputs.size(); ++i) {
-    if (!is_finite(*event.output_values[i], event.outputs[i])) {
+    if (!is_finite(event.view.output(i), event.outputs[i])) {
       return make_error(ErrorCode::kNumerics, "op {} ({}) is the first to make a non-finite value",
                         event.op.name, event.op.implementation);
     }

@@ -26,8 +26,11 @@ struct ProgramOp {
 
 struct OpEvent {
   const ProgramOp& op;
-  std::span<const Value* const> output_values;
-  std::span<const Buffer> outputs;  // valid during the call only
+  OpView view;  // the op in the lowered graph
+  // In the op's order, valid during the call only. A parameter has no data, and an input may have
+  // been overwritten by output 0 unless CompileOptions::allow_in_place was off.
+  std::span<const Buffer> inputs;
+  std::span<const Buffer> outputs;
   double seconds = 0;
 };
 

@@ -110,7 +110,7 @@ Status Program::run(Rate rate, std::span<const Binding> bindings, const AlignedB
     const auto start = std::chrono::steady_clock::now();
     node.kernel->launch({inputs, outputs, arena.data() + node.workspace_offset, options.team});
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    const OpEvent event{infos_[i], node.output_values, outputs, elapsed.count()};
+    const OpEvent event{infos_[i], {graph_, graph_.op(node.op)}, inputs, outputs, elapsed.count()};
     for (Listener* listener : options.listeners) {
       if (Status status = listener->on_op(event); !status) {
         return status.error();

@@ -9,8 +9,8 @@
 
 #include "backend/backend.h"
 #include "base/aligned_buffer.h"
-#include "mezzotint/cancel.h"
 #include "graph/graph.h"
+#include "mezzotint/cancel.h"
 #include "runtime/listener.h"
 
 namespace mezzotint {
@@ -73,10 +73,10 @@ class Program {
     std::size_t bytes = 0;
   };
   struct Node {
+    OpId op = 0;  // in graph_
     std::unique_ptr<Kernel> kernel;
     std::vector<Place> inputs;
     std::vector<Place> outputs;
-    std::vector<const Value*> output_values;
     std::size_t workspace_offset = 0;
   };
 

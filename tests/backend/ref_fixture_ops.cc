@@ -26,7 +26,7 @@ struct OpCase {
   std::filesystem::path manifest;
   std::string truth;
   const BackendUnderTest* backend = nullptr;
-  std::string implementation;  // empty: the first that accepts
+  std::string implementation;  // empty: the first that accepts, or the only one
   std::string label;           // unique, of letters, digits and underscores
 };
 
@@ -48,7 +48,8 @@ void add_cases(const std::filesystem::path& manifest, const FixtureCase& fixture
     std::vector<std::string> implementations{""};
     if (const auto op = kind_of(fixture, truth).op) {
       const auto instance = backend.make();
-      for (const Implementation* implementation : instance->implementations(*op)) {
+      const auto all = instance->implementations(*op);
+      for (const Implementation* implementation : all.subspan(all.size() == 1 ? 1 : 0)) {
         implementations.emplace_back(implementation->name());
       }
     }

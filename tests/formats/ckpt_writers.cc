@@ -2,6 +2,7 @@
 
 #include <zlib.h>
 
+#include <type_traits>
 #include <utility>
 
 namespace mezzotint::testing {

@@ -66,15 +66,20 @@ TEST(Gzip, TruncationIsNamedAtEveryLength) {
   }
 }
 
-TEST(Gzip, EveryFlippedByteOfBodyAndTrailerIsFound) {
+TEST(Gzip, NoFlippedByteGivesOtherContent) {
   const auto content = bytes_of("some content that is damaged somewhere");
   const auto packed = *gzip(content);
   constexpr std::size_t kHeader = 10;
+  int harmless = 0;
   for (std::size_t i = kHeader; i < packed.size(); ++i) {
     auto damaged = packed;
     damaged[i] ^= std::byte{0x10};
-    EXPECT_FALSE(gunzip(damaged, 1000, "mask.nii.gz").ok()) << "byte " << i;
+    const auto unpacked = gunzip(damaged, 1000, "mask.nii.gz");
+    // The bits that pad the last block to a byte mean nothing.
+    harmless += unpacked.ok() ? 1 : 0;
+    EXPECT_TRUE(!unpacked || *unpacked == content) << "byte " << i;
   }
+  EXPECT_LE(harmless, 1);
   auto wrong_checksum = packed;
   wrong_checksum[packed.size() - 8] ^= std::byte{1};
   expect_refused(gunzip(wrong_checksum, 1000, "mask.nii.gz"), "incorrect data check");

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "formats/ckpt_files.h"
 #include "formats/ckpt_writers.h"
 

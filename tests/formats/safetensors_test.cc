@@ -9,7 +9,7 @@
 namespace mezzotint::testing {
 namespace {
 
-const std::string kTwoFloats = bytes_of<float>({1, 2});
+const std::string two_floats = bytes_of<float>({1, 2});
 
 Result<TensorDirectory> parse(const std::string& bytes) {
   const TemporaryFile file(bytes);
@@ -18,7 +18,7 @@ Result<TensorDirectory> parse(const std::string& bytes) {
 
 // A header with these entries over 8 bytes of data.
 Result<TensorDirectory> parse_header(std::string_view header) {
-  return parse(make_safetensors(header, kTwoFloats));
+  return parse(make_safetensors(header, two_floats));
 }
 
 // One tensor `a` whose description is `fields`.
@@ -52,7 +52,7 @@ TEST(Safetensors, ReadsTensorsInFileOrder) {
 
 TEST(Safetensors, RefusesEveryTruncation) {
   const std::string whole =
-      make_safetensors(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", kTwoFloats);
+      make_safetensors(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", two_floats);
   ASSERT_TRUE(parse(whole).ok());
   for (std::size_t size = 8; size < whole.size(); ++size) {
     expect_error(parse(whole.substr(0, size)), "damaged safetensors file");

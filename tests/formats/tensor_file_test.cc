@@ -88,7 +88,7 @@ void check_checkpoint(const std::filesystem::path& path, const nlohmann::json& f
   }
 }
 
-TEST(TensorFile, OpensEveryCheckpointFixture_fixture) {
+TEST(TensorFile, fixture_checkpoints_open) {
   const std::filesystem::path folder = checkpoint_fixtures();
   if (!std::filesystem::is_directory(folder)) {
     GTEST_SKIP() << "no fixtures at " << folder << "; set MEZZOTINT_FIXTURES";

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <numeric>
 
 #include "formats/ckpt_files.h"
@@ -13,7 +14,7 @@ namespace {
 
 using Tensor = PickleWriter::Tensor;
 
-const std::string kSixFloats = bytes_of<float>({1, 2, 3, 4, 5, 6});
+const std::string six_floats = bytes_of<float>({1, 2, 3, 4, 5, 6});
 
 Result<std::unique_ptr<TensorFile>> open(const std::string& bytes) {
   const TemporaryFile file(bytes);
@@ -21,7 +22,7 @@ Result<std::unique_ptr<TensorFile>> open(const std::string& bytes) {
 }
 
 Result<std::unique_ptr<TensorFile>> open_pickle(const std::string& pickle) {
-  return open(make_checkpoint(pickle, {kSixFloats}));
+  return open(make_checkpoint(pickle, {six_floats}));
 }
 
 std::vector<float> read(TensorFile& file, std::size_t index) {
@@ -84,18 +85,18 @@ TEST(TorchCheckpoint, ReadsEveryType) {
 }
 
 TEST(TorchCheckpoint, GathersViews) {
-  EXPECT_EQ(read_one({}, kSixFloats), (std::vector<float>{1, 2, 3, 4, 5, 6}));
-  EXPECT_EQ(read_one({.shape = {3, 2}, .strides = {1, 3}}, kSixFloats),
+  EXPECT_EQ(read_one({}, six_floats), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(read_one({.shape = {3, 2}, .strides = {1, 3}}, six_floats),
             (std::vector<float>{1, 4, 2, 5, 3, 6}));
-  EXPECT_EQ(read_one({.offset = 1, .shape = {2, 2}, .strides = {3, 1}}, kSixFloats),
+  EXPECT_EQ(read_one({.offset = 1, .shape = {2, 2}, .strides = {3, 1}}, six_floats),
             (std::vector<float>{2, 3, 5, 6}));
-  EXPECT_EQ(read_one({.offset = 2, .shape = {3}, .strides = {1}}, kSixFloats),
+  EXPECT_EQ(read_one({.offset = 2, .shape = {3}, .strides = {1}}, six_floats),
             (std::vector<float>{3, 4, 5}));
-  EXPECT_EQ(read_one({.shape = {3, 1}, .strides = {2, 2147483647}}, kSixFloats),
+  EXPECT_EQ(read_one({.shape = {3, 1}, .strides = {2, 2147483647}}, six_floats),
             (std::vector<float>{1, 3, 5}));
-  EXPECT_EQ(read_one({.offset = 5, .shape = {}, .strides = {}}, kSixFloats),
+  EXPECT_EQ(read_one({.offset = 5, .shape = {}, .strides = {}}, six_floats),
             (std::vector<float>{6}));
-  EXPECT_TRUE(read_one({.shape = {0, 3}}, kSixFloats).empty());
+  EXPECT_TRUE(read_one({.shape = {0, 3}}, six_floats).empty());
   EXPECT_TRUE(read_one({.storage_elements = 0, .shape = {0, 3}}, "").empty());
 }
 
@@ -139,8 +140,8 @@ TEST(TorchCheckpoint, ReadsIntegersAndBytes) {
 }
 
 TEST(TorchCheckpoint, ChecksStoragesWhenRead) {
-  std::string bytes = make_checkpoint(pickle_of("a", {.shape = {2}, .strides = {1}}), {kSixFloats});
-  bytes[bytes.find(kSixFloats) + kSixFloats.size() - 1] ^= 1;  // beyond the tensor, in its storage
+  std::string bytes = make_checkpoint(pickle_of("a", {.shape = {2}, .strides = {1}}), {six_floats});
+  bytes[bytes.find(six_floats) + six_floats.size() - 1] ^= 1;  // beyond the tensor, in its storage
   const TemporaryFile temporary(bytes);
   auto file = open_tensor_file(temporary.path());
   ASSERT_TRUE(file.ok()) << file.error().message;
@@ -213,13 +214,13 @@ TEST(TorchCheckpoint, RefusesOtherArchives) {
   expect_error(open(make_zip({{"word/document.xml", "x"}})),
                "a zip archive with 0 entries `<folder>/data.pkl`, expected one");
   expect_error(open(make_zip({{"a/data.pkl", "x"}, {"b/data.pkl", "x"}})), "with 2 entries");
-  expect_error(open(make_checkpoint(pickle_of("a", {}), {kSixFloats}, "big")),
+  expect_error(open(make_checkpoint(pickle_of("a", {}), {six_floats}, "big")),
                "byte order `big`, expected `little`");
 }
 
 TEST(TorchCheckpoint, ReadsOneWithoutByteOrder) {
   const auto file =
-      open(make_zip({{"old/data.pkl", pickle_of("a", {})}, {"old/data/0", kSixFloats}}));
+      open(make_zip({{"old/data.pkl", pickle_of("a", {})}, {"old/data/0", six_floats}}));
   EXPECT_TRUE(file.ok()) << file.error().message;
 }
 

@@ -34,7 +34,8 @@ constexpr std::string_view kEnd64 = "PK\x06\x06";
 constexpr std::string_view kLocator = "PK\x06\x07";
 constexpr std::string_view kEnd = "PK\x05\x06";
 
-const std::vector<ZipItem> kItems = {{"f/one", "first"}, {"f/two", "second!"}, {"f/empty", ""}};
+const std::vector<ZipItem> items_of_zip = {
+    {"f/one", "first"}, {"f/two", "second!"}, {"f/empty", ""}};
 constexpr ZipStyle kPlain = {.zip64_end = false, .descriptors = false};
 
 Result<std::vector<ZipEntry>> parse(const std::string& zip) {
@@ -51,17 +52,17 @@ void expect_refused(std::string zip, const std::function<void(std::string&)>& da
 TEST(ZipReader, ReadsEveryStyle) {
   for (const bool zip64_end : {false, true}) {
     for (const bool descriptors : {false, true}) {
-      const TemporaryFile temporary(make_zip(kItems, {zip64_end, descriptors}));
+      const TemporaryFile temporary(make_zip(items_of_zip, {zip64_end, descriptors}));
       const InputFile file = temporary.open();
       const auto entries = read_zip_directory(file);
       ASSERT_TRUE(entries.ok()) << entries.error().message;
-      ASSERT_EQ(entries->size(), kItems.size());
-      for (std::size_t i = 0; i < kItems.size(); ++i) {
-        EXPECT_EQ((*entries)[i].name, kItems[i].name);
+      ASSERT_EQ(entries->size(), items_of_zip.size());
+      for (std::size_t i = 0; i < items_of_zip.size(); ++i) {
+        EXPECT_EQ((*entries)[i].name, items_of_zip[i].name);
         const auto bytes = read_zip_entry(file, (*entries)[i], 100);
         ASSERT_TRUE(bytes.ok()) << bytes.error().message;
         EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()),
-                  kItems[i].content);
+                  items_of_zip[i].content);
       }
     }
   }
@@ -90,18 +91,18 @@ TEST(ZipReader, ReadsZip64Sizes) {
 }
 
 TEST(ZipReader, RefusesEveryTruncation) {
-  const std::string zip = make_zip(kItems);
+  const std::string zip = make_zip(items_of_zip);
   for (std::size_t size = 0; size < zip.size(); ++size) {
     expect_error(parse(zip.substr(0, size)), "damaged zip archive");
   }
 }
 
 TEST(ZipReader, RefusesAppendedBytes) {
-  expect_error(parse(make_zip(kItems) + "x"), "is truncated or has bytes appended");
+  expect_error(parse(make_zip(items_of_zip) + "x"), "is truncated or has bytes appended");
 }
 
 TEST(ZipReader, RefusesABadEnd) {
-  const std::string zip = make_zip(kItems, kPlain);
+  const std::string zip = make_zip(items_of_zip, kPlain);
   const std::size_t end = find_record(zip, kEnd);
   const auto refused = [&](std::size_t field, auto value, std::string_view part) {
     expect_refused(
@@ -125,7 +126,7 @@ TEST(ZipReader, RefusesABadEnd) {
 }
 
 TEST(ZipReader, RefusesABadZip64End) {
-  const std::string zip = make_zip(kItems);
+  const std::string zip = make_zip(items_of_zip);
   const std::size_t end64 = find_record(zip, kEnd64);
   expect_refused(
       zip, [&](std::string& bytes) { patch<std::uint64_t>(bytes, end64 + kEnd64Entries, 2); },
@@ -146,7 +147,7 @@ TEST(ZipReader, RefusesABadZip64End) {
 }
 
 TEST(ZipReader, RefusesABadDirectoryEntry) {
-  const std::string zip = make_zip(kItems);
+  const std::string zip = make_zip(items_of_zip);
   const std::size_t central = find_record(zip, kCentral);
   const auto refused = [&](std::size_t field, auto value, std::string_view part) {
     expect_refused(
@@ -165,7 +166,7 @@ TEST(ZipReader, RefusesAnEntryTwice) {
 }
 
 TEST(ZipReader, RefusesOverlap) {
-  const std::string zip = make_zip(kItems, kPlain);
+  const std::string zip = make_zip(items_of_zip, kPlain);
   const std::size_t second = find_record(zip, kCentral, 1);
   expect_refused(
       zip, [&](std::string& bytes) { patch<std::uint32_t>(bytes, second + kCentralOffset, 0); },
@@ -181,7 +182,7 @@ TEST(ZipReader, RefusesOverlap) {
 }
 
 TEST(ZipReader, RefusesDisagreement) {
-  const std::string plain = make_zip(kItems, kPlain);
+  const std::string plain = make_zip(items_of_zip, kPlain);
   const std::size_t local = find_record(plain, kLocal);
   expect_refused(
       plain, [&](std::string& bytes) { bytes[local + kLocalName] = 'g'; },
@@ -189,7 +190,7 @@ TEST(ZipReader, RefusesDisagreement) {
   expect_refused(
       plain, [&](std::string& bytes) { patch<std::uint32_t>(bytes, local + kLocalCrc, 1); },
       "differs between its local header and the directory");
-  const std::string zip = make_zip(kItems);
+  const std::string zip = make_zip(items_of_zip);
   expect_refused(
       zip,
       [&](std::string& bytes) {
@@ -202,7 +203,7 @@ TEST(ZipReader, RefusesDisagreement) {
 }
 
 TEST(ZipReader, ChecksContentWhenRead) {
-  std::string zip = make_zip(kItems);
+  std::string zip = make_zip(items_of_zip);
   zip[zip.find("first")] = 'F';
   const TemporaryFile temporary(zip);
   const InputFile file = temporary.open();

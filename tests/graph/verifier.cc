@@ -87,13 +87,13 @@ INSTANTIATE_TEST_SUITE_P(
                    "op `act` makes `act`, which names another producer"},
         Corruption{"wrongKind", [](Graph& g) { value_of(g, "act").kind = ValueKind::kParameter; },
                    "op `act` makes `act`, which names another producer"},
-        Corruption{"orphan",
+        Corruption{"listedTwice",
                    [](Graph& g) {
                      g.add_input("y", {Shape{1}, DType::kF32, Layout::kRowMajor}, Rate::kStep);
                      writable(g.inputs(), 2) = id_of(g, "c");
                    },
                    "input `c` is listed twice"},
-        Corruption{"unlisted",
+        Corruption{"listedAsAnotherKind",
                    [](Graph& g) {
                      g.add_parameter("v", {1});
                      value_of(g, "v").kind = ValueKind::kResult;
@@ -105,12 +105,13 @@ INSTANTIATE_TEST_SUITE_P(
                    [](Graph& g) {
                      value_of(g, "act").type.shape = Shape{1, 2, 4, 4, 5};
                    },
-                   "result `act` is recorded as float32 [1, 2, 4, 4, 5] row_major, silu gives"
+                   "result `act` is recorded as float32 [1, 2, 4, 4, 5] row_major, op silu gives"
                    " float32 [1, 2, 4, 4, 4] row_major"},
-        Corruption{"layoutChanged",
-                   [](Graph& g) { value_of(g, "act").type.layout = Layout::kChannelsLast; },
-                   "result `act` is recorded as float32 [1, 2, 4, 4, 4] channels_last, silu gives"
-                   " float32 [1, 2, 4, 4, 4] row_major"},
+        Corruption{
+            "layoutChanged",
+            [](Graph& g) { value_of(g, "act").type.layout = Layout::kChannelsLast; },
+            "result `act` is recorded as float32 [1, 2, 4, 4, 4] channels_last, op silu gives"
+            " float32 [1, 2, 4, 4, 4] row_major"},
         Corruption{"inference",
                    [](Graph& g) {
                      value_of(g, "w").type.shape = Shape{3, 5, 1, 1, 1};

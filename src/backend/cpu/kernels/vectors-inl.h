@@ -23,8 +23,7 @@ struct Whole {
 
 // The first `count` lanes; the others load as zero and are not stored.
 struct Part {
-  explicit Part(std::int64_t count)
-      : mask(hn::FirstN(kFloats, static_cast<std::size_t>(count))) {}
+  explicit Part(std::int64_t count) : mask(hn::FirstN(kFloats, static_cast<std::size_t>(count))) {}
 
   FloatVector load(const float* p) const { return hn::MaskedLoad(mask, kFloats, p); }
   void store(FloatVector v, float* p) const { hn::BlendedStore(v, mask, kFloats, p); }

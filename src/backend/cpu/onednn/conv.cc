@@ -30,7 +30,7 @@ std::size_t aligned(std::size_t bytes) {
 struct Problem {
   ConvRegion region;
   std::int64_t samples = 1;
-  Shape src;     // of the first source; others differ in channels only
+  Shape src;  // of the first source; others differ in channels only
   Shape dst;
   Shape weight;
   std::vector<ConvSlab> slabs;
@@ -45,8 +45,8 @@ Problem problem_of(const OpView& view, const ConvRegion& region) {
   problem.dst = view.output().type.shape;
   problem.weight = view.input(region.weight).type.shape;
   problem.samples = problem.dst[0];
-  problem.slabs = split_depth(problem.src[2], problem.dst[2], problem.weight[2], region.stride,
-                              region.padding);
+  problem.slabs =
+      split_depth(problem.src[2], problem.dst[2], problem.weight[2], region.stride, region.padding);
   return problem;
 }
 
@@ -59,9 +59,8 @@ convolution_forward::primitive_desc describe(const Problem& problem, const ConvS
   const ConvRegion& region = problem.region;
   constexpr auto kF32 = memory::data_type::f32;
   constexpr auto kChannelsLastTag = memory::format_tag::ndhwc;
-  const memory::desc src_desc(
-      {1, region.sources[source].channels, slab.src_depth, src[3], src[4]}, kF32,
-      kChannelsLastTag);
+  const memory::desc src_desc({1, region.sources[source].channels, slab.src_depth, src[3], src[4]},
+                              kF32, kChannelsLastTag);
   const memory::desc dst_desc({1, dst[1], slab.dst_depth, dst[3], dst[4]}, kF32, kChannelsLastTag);
   const memory::dims strides(3, region.stride);
   const memory::dims front{slab.pad_front, region.padding, region.padding};
@@ -82,9 +81,8 @@ convolution_forward::primitive_desc describe(const Problem& problem, const ConvS
             attributes,
             engine};
   }
-  return {{kKind, kAlgorithm, src_desc, weights, dst_desc, strides, front, back},
-          attributes,
-          engine};
+  return {
+      {kKind, kAlgorithm, src_desc, weights, dst_desc, strides, front, back}, attributes, engine};
 }
 
 memory::desc any_weights(const Problem& problem, std::size_t source) {
@@ -204,8 +202,8 @@ class ConvKernel final : public Kernel {
     SlabForm form{slab, {}};
     for (std::size_t s = 0; s < problem_.region.sources.size(); ++s) {
       const bool first = weights_.size() == s;
-      const auto desc = describe(problem_, slab, s,
-                                 first ? any_weights(problem_, s) : weights_[s], engine_);
+      const auto desc =
+          describe(problem_, slab, s, first ? any_weights(problem_, s) : weights_[s], engine_);
       if (first) {
         weights_.push_back(desc.weights_desc());
       }
@@ -286,8 +284,7 @@ class ConvKernel final : public Kernel {
                    (sample * src[2] + slab.src_begin) * src[3] * src[4] * source.channels;
         std::unordered_map<int, memory> arguments{
             {DNNL_ARG_SRC, memory(piece.src, engine_, in)},
-            {DNNL_ARG_WEIGHTS,
-             memory(weights_[s], engine_, packed_.data() + weight_offsets_[s])},
+            {DNNL_ARG_WEIGHTS, memory(weights_[s], engine_, packed_.data() + weight_offsets_[s])},
             {DNNL_ARG_DST, memory(piece.dst, engine_, out)},
             {DNNL_ARG_SCRATCHPAD, memory(piece.scratchpad, engine_, scratchpad)}};
         if (s == 0 && bias != nullptr) {
@@ -373,8 +370,7 @@ class OnednnConv final : public Implementation {
       const Problem problem = problem_of(view, *region);
       const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
       for (std::size_t s = 0; s < region->sources.size(); ++s) {
-        const auto desc =
-            describe(problem, problem.slabs[0], s, any_weights(problem, s), engine);
+        const auto desc = describe(problem, problem.slabs[0], s, any_weights(problem, s), engine);
         const std::string implementation = desc.impl_info_str();
         if (implementation.starts_with("ref")) {
           return fmt::format("oneDNN has only its slow reference ({}) for this", implementation);

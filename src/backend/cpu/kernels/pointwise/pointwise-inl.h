@@ -11,9 +11,8 @@ namespace {
 static_assert(PointwiseKernels::kPeriodUnit % kLanes == 0);
 
 void silu_range(const float* x, float* y, std::int64_t count) {
-  for_each_vector(count, [&](std::int64_t i, const auto& access) HWY_ATTR {
-    access.store(silu(access.load(x + i)), y + i);
-  });
+  for_each_vector(count, [&](std::int64_t i, const auto& access)
+                             HWY_ATTR { access.store(silu(access.load(x + i)), y + i); });
 }
 
 void add_range(const float* a, const float* b, float* y, std::int64_t count) {

@@ -1,0 +1,62 @@
+#include "backend/cpu/cpu_backend.h"
+
+#include <map>
+
+#include "backend/cpu/cost_rows.h"
+#include "backend/cpu/kernels/kernel_ops.h"
+#include "backend/cpu/onednn/onednn_ops.h"
+
+namespace mezzotint {
+namespace {
+
+class CpuBackend final : public Backend {
+ public:
+  CpuBackend() : costs_(cpu_cost_rows()) {
+    offer({OpKind::conv3d, OpKind::region}, kernels::make_conv_few_outputs());
+    offer({OpKind::conv3d, OpKind::region}, make_onednn_conv());
+    offer({OpKind::silu}, kernels::make_silu());
+    offer({OpKind::add}, kernels::make_add());
+    offer({OpKind::add_channels}, kernels::make_add_channels());
+    offer({OpKind::affine}, kernels::make_affine());
+    offer({OpKind::channel_moments}, kernels::make_channel_moments());
+    offer({OpKind::group_norm_coefficients}, kernels::make_group_norm_coefficients());
+    offer({OpKind::upsample_trilinear}, kernels::make_upsample_trilinear());
+    offer({OpKind::attention}, kernels::make_attention());
+    offer({OpKind::concat}, kernels::make_concat());
+    offer({OpKind::reorder}, kernels::make_reorder());
+    offer({OpKind::linear}, kernels::make_linear());
+    offer({OpKind::timestep_embedding}, kernels::make_timestep_embedding());
+  }
+
+  std::string_view name() const override { return "cpu"; }
+
+  std::span<const Implementation* const> implementations(OpKind kind) const override {
+    const auto found = by_kind_.find(kind);
+    if (found == by_kind_.end()) {
+      return {};
+    }
+    return found->second;
+  }
+
+  const CostTable& costs() const override { return costs_; }
+
+ private:
+  void offer(std::initializer_list<OpKind> kinds, std::unique_ptr<Implementation> implementation) {
+    for (const OpKind kind : kinds) {
+      by_kind_[kind].push_back(implementation.get());
+    }
+    owned_.push_back(std::move(implementation));
+  }
+
+  std::vector<std::unique_ptr<Implementation>> owned_;
+  std::map<OpKind, std::vector<const Implementation*>> by_kind_;
+  CostTable costs_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cpu_backend() {
+  return std::make_unique<CpuBackend>();
+}
+
+}  // namespace mezzotint

@@ -1,0 +1,5 @@
+#include "backend/cpu/kernels/attention/attention-inl.h"
+
+const mezzotint::kernels::AttentionKernels& mezzotint::kernels::attention_avx2() {
+  return kAttention;
+}

@@ -1,0 +1,31 @@
+// One row of a 3x3x3 convolution with stride 1, padding 1 and at most 4 output channels, channels
+// innermost. A library that puts output channels into vector lanes computes 16 for each of these;
+// here the lanes hold input channels.
+#pragma once
+
+#include <cstdint>
+
+namespace mezzotint::kernels {
+
+struct ConvFewRow {
+  const float* rows[9];  // input rows at (depth, height) offsets -1 .. 1; null: padding
+  const float* zeros;    // `channels` zeros, for positions outside a row
+  const float* weights;  // [outputs][9][3][channel_stride], zero beyond `channels`
+  const float* bias;     // [outputs]
+  std::int64_t width;
+  std::int64_t channels;
+  std::int64_t channel_stride;  // a multiple of kChannelUnit
+};
+
+struct ConvFewKernels {
+  static constexpr std::int64_t kMostOutputs = 4;
+  static constexpr std::int64_t kChannelUnit = 16;
+
+  // Entry k - 1 computes k outputs; out: width x k, not overlapping the input.
+  void (*conv_row[kMostOutputs])(const ConvFewRow& row, float* out);
+};
+
+const ConvFewKernels& conv_few_avx2();
+const ConvFewKernels& conv_few_avx512();
+
+}  // namespace mezzotint::kernels

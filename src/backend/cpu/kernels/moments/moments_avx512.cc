@@ -1,0 +1,5 @@
+#include "backend/cpu/kernels/moments/moments-inl.h"
+
+const mezzotint::kernels::MomentsKernels& mezzotint::kernels::moments_avx512() {
+  return kMoments;
+}

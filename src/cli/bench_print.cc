@@ -1,0 +1,241 @@
+#include "cli/bench_print.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "pipeline/machine.h"
+
+namespace mezzotint::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+double per_second(double amount, double seconds) {
+  return seconds > 0 ? amount / seconds / 1e9 : 0;
+}
+
+std::string duration(double seconds) {
+  if (seconds < 1e-3) {
+    return fmt::format("{:.1f} us", seconds * 1e6);
+  }
+  return seconds < 1 ? fmt::format("{:.2f} ms", seconds * 1e3) : fmt::format("{:.3f} s", seconds);
+}
+
+std::string describe(const Machine& machine) {
+  return fmt::format("{}, {}, {} thread{}", machine.processor, name_of(machine.isa),
+                     machine.threads, machine.threads == 1 ? "" : "s");
+}
+
+std::string describe(const Timing& timing) {
+  return fmt::format("median of {}, spread {:.1f} %", timing.runs, 100 * timing.spread);
+}
+
+void print_json(const ordered_json& json) {
+  fmt::print("{}\n", json.dump(2, ' ', false, ordered_json::error_handler_t::replace));
+}
+
+void add_machine(ordered_json& json, const Machine& machine) {
+  json["isa"] = std::string(name_of(machine.isa));
+  json["threads"] = machine.threads;
+  json["processor"] = machine.processor;
+}
+
+// JSON has no infinity; nlohmann writes null for it.
+void add_verdict(ordered_json& json, const OpVerdict& verdict) {
+  json["max_error"] = verdict.report.max_abs_error;
+  json["bound"] = verdict.bound;
+  json["relative_l2"] = verdict.report.relative_l2;
+  json["samples"] = verdict.report.samples;
+}
+
+void print_op_table(const ModelReport& report) {
+  constexpr std::size_t kRows = 20;
+  double total = 0;
+  for (const OpTime& op : report.ops) {
+    total += op.seconds;
+  }
+  fmt::print("  {:>10} {:>6} {:>8} {:>7}  {}\n", "time", "share", "GF/s", "GB/s", "op");
+  const std::size_t rows = std::min(kRows, report.ops.size());
+  double rest = 0;
+  for (std::size_t i = 0; i < report.ops.size(); ++i) {
+    const OpTime& op = report.ops[i];
+    if (i >= rows) {
+      rest += op.seconds;
+      continue;
+    }
+    fmt::print("  {:>10} {:>5.1f}% {:>8.1f} {:>7.1f}  {} ({})\n", duration(op.seconds),
+               100 * op.seconds / total, per_second(op.flops, op.seconds),
+               per_second(op.bytes, op.seconds), op.op, op.implementation);
+  }
+  if (rest > 0) {
+    fmt::print("  {:>10} {:>5.1f}% {:>16}  {} more ops\n", duration(rest), 100 * rest / total, "",
+               report.ops.size() - rows);
+  }
+}
+
+}  // namespace
+
+void print_problem(const ProblemReport& report, const Machine& machine) {
+  const OpVerdict& verdict = report.verdict;
+  fmt::print("{}\n", report.problem);
+  fmt::print("  machine  {}\n", describe(machine));
+  fmt::print("  by       {}\n", report.implementation);
+  fmt::print("  check    {}: max error {:.3g} of {:.3g} allowed, {} samples\n",
+             verdict.ok() ? "right" : "WRONG", verdict.report.max_abs_error, verdict.bound,
+             verdict.report.samples);
+  if (!verdict.ok()) {
+    return;
+  }
+  fmt::print("  time     {} ({})\n", duration(report.timing.median_seconds),
+             describe(report.timing));
+  fmt::print("  rate     {:.1f} GF/s, {:.1f} GB/s\n",
+             per_second(report.flops, report.timing.median_seconds),
+             per_second(report.bytes, report.timing.median_seconds));
+  fmt::print("  memory   {} peak\n", format_bytes(report.peak_bytes));
+}
+
+void print_problem_json(const ProblemReport& report, const Machine& machine) {
+  ordered_json json{{"problem", report.problem}, {"implementation", report.implementation}};
+  if (report.verdict.ok()) {
+    json["median_seconds"] = report.timing.median_seconds;
+    json["spread"] = report.timing.spread;
+    json["runs"] = report.timing.runs;
+    json["gflops"] = per_second(report.flops, report.timing.median_seconds);
+    json["gbytes"] = per_second(report.bytes, report.timing.median_seconds);
+  }
+  json["checked"] = report.verdict.ok();
+  add_verdict(json, report.verdict);
+  json["peak_bytes"] = report.peak_bytes;
+  add_machine(json, machine);
+  print_json(json);
+}
+
+void print_model(const ModelReport& report, const Machine& machine) {
+  fmt::print("{} at {}, t = {}\n", report.model, fmt::join(report.grid, "x"), report.timestep);
+  fmt::print("  machine  {}\n", describe(machine));
+  if (const OpVerdict* worst = report.worst(); worst != nullptr) {
+    fmt::print("  check    {}: {} results; nearest to its bound: {}\n",
+               report.ok() ? "right" : "WRONG", report.verdicts.size(), worst->describe());
+  }
+  if (!report.timing) {
+    return;
+  }
+  const Timing& timing = *report.timing;
+  fmt::print("  time     {} ({}), {} predicted\n", duration(timing.median_seconds),
+             describe(timing), duration(report.predicted_seconds));
+  fmt::print("  rate     {:.1f} GF/s\n", per_second(report.flops, timing.median_seconds));
+  fmt::print("  memory   {} peak, {} predicted\n", format_bytes(report.peak_bytes),
+             format_bytes(report.predicted_peak_bytes));
+  print_op_table(report);
+}
+
+void print_model_json(const ModelReport& report, const Machine& machine, Precision precision) {
+  ordered_json json{{"model", report.model},
+                    {"size", report.grid},
+                    {"timestep", report.timestep},
+                    {"precision", precision == Precision::kStrict ? "strict" : "fp32"}};
+  if (report.timing) {
+    json["median_seconds"] = report.timing->median_seconds;
+    json["spread"] = report.timing->spread;
+    json["runs"] = report.timing->runs;
+    json["gflops"] = per_second(report.flops, report.timing->median_seconds);
+  }
+  const OpVerdict* worst = report.worst();
+  json["checked"] = worst != nullptr && report.ok();
+  if (worst != nullptr) {
+    json["worst_op"] = worst->op;
+    add_verdict(json, *worst);
+    json["same_bytes"] = report.same_bytes;
+  }
+  json["peak_bytes"] = report.peak_bytes;
+  json["predicted_peak_bytes"] = report.predicted_peak_bytes;
+  json["predicted_seconds"] = report.predicted_seconds;
+  add_machine(json, machine);
+  json["ops"] = ordered_json::array();
+  for (const OpTime& op : report.ops) {
+    json["ops"].push_back({{"op", op.op},
+                           {"implementation", op.implementation},
+                           {"seconds", op.seconds},
+                           {"gflops", per_second(op.flops, op.seconds)},
+                           {"gbytes", per_second(op.bytes, op.seconds)}});
+  }
+  print_json(json);
+}
+
+void print_explanations(const std::vector<Explanation>& explanations) {
+  for (const Explanation& explanation : explanations) {
+    fmt::print("{} ({})\n", explanation.op, name_of(explanation.kind));
+    for (const Choice& choice : explanation.choices) {
+      fmt::print("  {} {:<24} {}\n", choice.chosen ? '*' : ' ', choice.implementation,
+                 choice.refusal.empty()
+                     ? fmt::format("yes, {} predicted", duration(choice.predicted_seconds))
+                     : "no: " + choice.refusal);
+    }
+  }
+}
+
+void print_explanations_json(const std::vector<Explanation>& explanations) {
+  ordered_json ops = ordered_json::array();
+  for (const Explanation& explanation : explanations) {
+    ordered_json choices = ordered_json::array();
+    for (const Choice& choice : explanation.choices) {
+      ordered_json entry{{"implementation", choice.implementation},
+                         {"can", choice.refusal.empty()},
+                         {"chosen", choice.chosen}};
+      if (choice.refusal.empty()) {
+        entry["predicted_seconds"] = choice.predicted_seconds;
+      } else {
+        entry["refusal"] = choice.refusal;
+      }
+      choices.push_back(std::move(entry));
+    }
+    ops.push_back({{"op", explanation.op},
+                   {"kind", std::string(name_of(explanation.kind))},
+                   {"choices", std::move(choices)}});
+  }
+  print_json({{"ops", std::move(ops)}});
+}
+
+void print_diff(const DumpDifference& difference) {
+  constexpr std::size_t kWorst = 5;
+  const auto line = [](const TensorDifference& d) {
+    return fmt::format("{}: relative L2 {:.3g}, max error {:.3g}{}", d.name, d.relative_l2,
+                       d.max_error, d.note.empty() ? "" : " (" + d.note + ")");
+  };
+  if (const TensorDifference* first = difference.first(); first != nullptr) {
+    fmt::print("first to depart: {}\n", line(*first));
+  } else {
+    fmt::print("no departure beyond relative L2 {:.3g}\n", difference.tolerance);
+  }
+  fmt::print("compared: {}; only in the first file: {}; only in the second: {}\n",
+             difference.tensors.size(), difference.only_in_a.size(), difference.only_in_b.size());
+  fmt::print("worst:\n");
+  for (const TensorDifference* worst : difference.worst(kWorst)) {
+    fmt::print("  {}\n", line(*worst));
+  }
+}
+
+void print_diff_json(const DumpDifference& difference) {
+  const auto object = [](const TensorDifference& d) {
+    ordered_json json{{"name", d.name}, {"relative_l2", d.relative_l2}, {"max_error", d.max_error}};
+    if (!d.note.empty()) {
+      json["note"] = d.note;
+    }
+    return json;
+  };
+  ordered_json json{{"tolerance", difference.tolerance}};
+  const TensorDifference* first = difference.first();
+  json["first"] = first != nullptr ? object(*first) : ordered_json(nullptr);
+  json["tensors"] = ordered_json::array();
+  for (const TensorDifference& d : difference.tensors) {
+    json["tensors"].push_back(object(d));
+  }
+  json["only_in_a"] = difference.only_in_a;
+  json["only_in_b"] = difference.only_in_b;
+  print_json(json);
+}
+
+}  // namespace mezzotint::cli

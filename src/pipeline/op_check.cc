@@ -1,0 +1,107 @@
+#include "pipeline/op_check.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/check.h"
+
+namespace mezzotint {
+namespace {
+
+// Interpolation, activations and norms: a few roundings, and exp to 2 ulp.
+constexpr double kPointwiseTerms = 8;
+// Sums of moments are in double; what is rounded is within blocks of this many values at most.
+constexpr double kMomentTerms = 64;
+
+double terms(const OpView& view) {
+  const Shape& out = view.output().type.shape;
+  const auto per_output = [&](std::size_t weight) {
+    const Shape& shape = view.input(weight).type.shape;
+    return static_cast<double>(shape.elements()) / static_cast<double>(shape[0]);
+  };
+  switch (view.op.kind) {
+    case OpKind::conv3d:
+    case OpKind::linear: return per_output(1);
+    case OpKind::attention: {
+      const double positions =
+          static_cast<double>(out.elements()) / static_cast<double>(out[0] * out[1]);
+      return static_cast<double>(out[1]) + positions;
+    }
+    case OpKind::channel_moments: return kMomentTerms;
+    case OpKind::region: {
+      double total = 0;
+      for (const Op& op : view.op.body->ops()) {
+        total += op.kind == OpKind::channel_moments ? 0 : terms({*view.op.body, op});
+      }
+      return total;
+    }
+    default: return kPointwiseTerms;
+  }
+}
+
+}  // namespace
+
+double OpVerdict::severity() const {
+  if (report.max_abs_error == 0) {
+    return 0;
+  }
+  return bound > 0 ? report.max_abs_error / bound : std::numeric_limits<double>::infinity();
+}
+
+std::string OpVerdict::describe() const {
+  return fmt::format(
+      "{} ({}): max error {:.3g} at [{}] (got {:.9g}, expected {:.9g}), bound {:.3g}", op,
+      implementation, report.max_abs_error, fmt::join(report.worst, ", "), report.worst_value,
+      report.worst_truth, bound);
+}
+
+double error_bound(const OpView& view, std::size_t output, const SampleReport& report) {
+  constexpr double kUnitRoundoff = 0x1p-24;
+  // A region's moments are judged by its stored result.
+  const bool moments = view.output(output).type.dtype == DType::kF64;
+  const double count = moments ? kMomentTerms : terms(view);
+  return 4 * kUnitRoundoff * std::sqrt(count) * report.max_abs_truth;
+}
+
+Status OpCheck::on_op(const OpEvent& event) {
+  std::vector<Buffer> inputs(event.inputs.begin(), event.inputs.end());
+  std::vector<std::vector<float>> weights(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Value& value = event.view.input(i);
+    if (value.kind != ValueKind::kParameter) {
+      continue;
+    }
+    weights[i].resize(static_cast<std::size_t>(value.type.shape.elements()));
+    if (Status status = parameters_.read(value.name, weights[i]); !status) {
+      return status;
+    }
+    inputs[i].data = reinterpret_cast<std::byte*>(weights[i].data());
+  }
+  for (std::size_t output = 0; output < event.outputs.size(); ++output) {
+    OpVerdict verdict;
+    verdict.op = event.op.name;
+    verdict.implementation = event.op.implementation;
+    verdict.report = sample_check(event.view, output, inputs, event.outputs, team_, options_);
+    verdict.bound = error_bound(event.view, output, verdict.report);
+    verdicts_.push_back(std::move(verdict));
+  }
+  return {};
+}
+
+bool OpCheck::all_ok() const {
+  return std::all_of(verdicts_.begin(), verdicts_.end(),
+                     [](const OpVerdict& verdict) { return verdict.ok(); });
+}
+
+const OpVerdict& OpCheck::worst() const {
+  check(!verdicts_.empty(), "no op has been checked");
+  return *std::max_element(
+      verdicts_.begin(), verdicts_.end(),
+      [](const OpVerdict& a, const OpVerdict& b) { return a.severity() < b.severity(); });
+}
+
+}  // namespace mezzotint

@@ -1,0 +1,264 @@
+// onednn.conv and kernels.conv_few_outputs against the law, and bit for bit over thread counts.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "backend/cpu/kernels/kernel_ops.h"
+#include "backend/cpu/onednn/onednn_ops.h"
+#include "backend/single_op.h"
+
+namespace mezzotint::testing {
+namespace {
+
+struct ConvCase {
+  std::int64_t in;
+  std::int64_t out;
+  Shape volume;  // D, H, W
+  Shape kernel;
+  std::int64_t stride = 1;
+  std::int64_t padding = 1;
+  std::int64_t samples = 1;
+  bool bias = true;
+
+  [[nodiscard]] std::int64_t terms() const { return in * kernel.elements(); }
+  [[nodiscard]] std::string text() const {
+    return fmt::format("{} -> {} channels, n{} {}, kernel {}, stride {}, padding {}", in, out,
+                       samples, volume.to_string(), kernel.to_string(), stride, padding);
+  }
+};
+
+const Shape kCube3{3, 3, 3};
+const Shape kCube1{1, 1, 1};
+
+Shape with_channels(std::int64_t samples, std::int64_t channels, const Shape& volume) {
+  return {samples, channels, volume[0], volume[1], volume[2]};
+}
+
+Shape weight_shape(const ConvCase& c) {
+  return {c.out, c.in, c.kernel[0], c.kernel[1], c.kernel[2]};
+}
+
+Attributes attributes_of(const ConvCase& c) {
+  return {{"stride", c.stride}, {"padding", c.padding}};
+}
+
+SingleOp plain_conv(const ConvCase& c) {
+  SingleOp op;
+  op.input(with_channels(c.samples, c.in, c.volume), Layout::kChannelsLast);
+  op.parameter(weight_shape(c));
+  if (c.bias) {
+    op.parameter({c.out});
+  }
+  op.op(OpKind::conv3d, attributes_of(c));
+  return op;
+}
+
+std::vector<std::byte> copy_of(std::span<const std::byte> bytes) {
+  return {bytes.begin(), bytes.end()};
+}
+
+// A region: sources (joined when several), conv with bias, then a time vector and a residual.
+struct Fused {
+  std::vector<std::int64_t> sources;
+  bool time_vector = false;
+  bool residual = false;
+};
+
+// Its inputs in order: sources, weight, bias, time vector, residual.
+SingleOp fused_conv(const ConvCase& c, const Fused& fused) {
+  SingleOp op;
+  auto body = std::make_shared<Graph>();
+  const auto channels_last = [](const Shape& shape) {
+    return ValueType{shape, DType::kF32, Layout::kChannelsLast};
+  };
+  const auto add_input = [&](const std::string& name, const ValueType& type) {
+    return body->add_input(name, type, Rate::kStep);
+  };
+  const auto append = [&](OpKind kind, const std::string& name, Attributes attributes,
+                          std::vector<ValueId> inputs) {
+    const auto id = body->add_op({kind, name, std::move(attributes), std::move(inputs), {}, {}});
+    EXPECT_TRUE(id.ok()) << id.error().message;
+    return body->op(*id).outputs[0];
+  };
+  std::vector<ValueId> parts;
+  for (const std::int64_t channels : fused.sources) {
+    const Shape shape = with_channels(c.samples, channels, c.volume);
+    op.input(shape, Layout::kChannelsLast);
+    parts.push_back(add_input(fmt::format("x{}", parts.size()), channels_last(shape)));
+  }
+  op.parameter(weight_shape(c));
+  op.parameter({c.out});
+  const ValueId weight = add_input("weight", ValueType{weight_shape(c)});
+  const ValueId bias = add_input("bias", ValueType{Shape{c.out}});
+  const ValueId x = parts.size() > 1 ? append(OpKind::concat, "joined", {}, parts) : parts[0];
+  ValueId y = append(OpKind::conv3d, "conv", attributes_of(c), {x, weight, bias});
+  if (fused.time_vector) {
+    op.input({c.samples, c.out}, Layout::kRowMajor);
+    const ValueId time = add_input("time", ValueType{Shape{c.samples, c.out}});
+    y = append(OpKind::add_channels, "timed", {}, {y, time});
+  }
+  if (fused.residual) {
+    const Shape shape = body->value(y).type.shape;
+    op.input(shape, Layout::kChannelsLast);
+    y = append(OpKind::add, "sum", {}, {y, add_input("residual", channels_last(shape))});
+  }
+  body->add_output(y);
+  op.op(OpKind::region, {}, body);
+  return op;
+}
+
+// The whole-head network's convolutions (64 channels, multipliers 1, 1, 2, 3, 4) at `size`^3, each
+// level at its own resolution.
+std::vector<ConvCase> whole_head_convs(std::int64_t size) {
+  const std::int64_t channels[] = {64, 64, 128, 192, 256};
+  std::vector<ConvCase> cases{{3, 64, {size, size, size}, kCube3},
+                              {64, 1, {size, size, size}, kCube3}};
+  for (int level = 0; level < 5; ++level) {
+    const std::int64_t extent = size >> level;
+    const Shape volume{extent, extent, extent};
+    const std::int64_t here = channels[level];
+    const std::int64_t finer = channels[level == 0 ? 0 : level - 1];
+    const std::int64_t coarser = channels[level == 4 ? 4 : level + 1];
+    for (const std::int64_t in : {finer, here, here + here, here + coarser, here + finer}) {
+      cases.push_back({in, here, volume, kCube3});
+      cases.push_back({in, here, volume, kCube1, 1, 0});
+    }
+    cases.push_back({here, here, volume, kCube3, 2, 1});
+    cases.push_back({here, 3 * here, volume, kCube1, 1, 0});
+  }
+  return cases;
+}
+
+TEST(OnednnConv, MatchesTheLaw) {
+  const auto conv = make_onednn_conv();
+  const Machine machine = machine_with(runnable_isas().back(), 2);
+  const ConvCase cases[] = {
+      {1, 1, {1, 1, 1}, kCube3},
+      {1, 32, {5, 4, 7}, kCube3},
+      {3, 64, {6, 5, 9}, kCube3, 1, 1, 2},
+      {64, 1, {4, 9, 5}, kCube3},
+      {37, 41, {3, 7, 11}, kCube3},
+      {37, 41, {7, 3, 5}, kCube3, 2, 1},
+      {13, 17, {8, 4, 6}, kCube3, 1, 0},
+      {16, 16, {5, 6, 7}, {2, 2, 2}, 2, 0},
+      {16, 24, {5, 6, 7}, {2, 3, 1}},
+      {32, 32, {4, 5, 6}, kCube1, 1, 0, 3},
+      {7, 5, {4, 5, 6}, kCube1, 2, 1},
+      {32, 48, {4, 5, 6}, kCube1, 1, 1, 1, false},
+      {128, 64, {33, 3, 4}, kCube3},
+      {64, 64, {70, 2, 3}, kCube3, 2, 1},
+  };
+  for (const ConvCase& c : cases) {
+    SingleOp op = plain_conv(c);
+    const Status status = op.run(*conv, machine);
+    ASSERT_TRUE(status.ok()) << c.text() << ": " << status.error().message;
+    expect_within_sum_bound(op.check(), c.terms(), c.text());
+  }
+}
+
+TEST(OnednnConv, FusedEpiloguesAndSourcesMatchTheLaw) {
+  const auto conv = make_onednn_conv();
+  const Machine machine = machine_with(runnable_isas().back(), 2);
+  const Fused forms[] = {{{48}, true, false},      {{48}, false, true}, {{48}, true, true},
+                         {{16, 32}, false, false}, {{17, 31}, true, true}, {{16, 16, 16}, false, true}};
+  for (const Fused& fused : forms) {
+    const ConvCase c{48, 40, {5, 6, 7}, kCube3, 1, 1, 2};
+    SingleOp op = fused_conv(c, fused);
+    const Status status = op.run(*conv, machine);
+    const std::string what =
+        fmt::format("{} sources, time vector {}, residual {}", fused.sources.size(),
+                    fused.time_vector, fused.residual);
+    ASSERT_TRUE(status.ok()) << what << ": " << status.error().message;
+    expect_within_sum_bound(op.check(), c.terms(), what);
+  }
+}
+
+TEST(OnednnConv, ResidualMayShareTheResultsMemory) {
+  const auto conv = make_onednn_conv();
+  const Machine machine = machine_with(runnable_isas().back(), 2);
+  SingleOp op = fused_conv({32, 32, {6, 5, 4}, kCube3, 1, 1, 2}, {{32}, true, true});
+  constexpr std::size_t kResidual = 4;
+  const auto kernel = conv->prepare(op.view(), machine);
+  ASSERT_TRUE(kernel.ok());
+  EXPECT_EQ((*kernel)->aliasable_inputs(), AliasableInputs{kResidual});
+  ASSERT_TRUE(op.run(*conv, machine).ok());
+  const std::vector<std::byte> apart = copy_of(op.output_bytes());
+  ASSERT_TRUE(op.run(*conv, machine, kResidual).ok());
+  EXPECT_TRUE(std::ranges::equal(apart, op.output_bytes()));
+}
+
+TEST(OnednnConv, BytesDoNotDependOnThreads) {
+  const auto conv = make_onednn_conv();
+  std::vector<ConvCase> cases = whole_head_convs(16);
+  const ConvCase larger[] = {{64, 64, {32, 32, 32}, kCube3},   {128, 64, {32, 32, 32}, kCube3},
+                             {320, 192, {16, 16, 16}, kCube3}, {192, 192, {16, 16, 16}, kCube3, 2, 1},
+                             {3, 64, {64, 64, 64}, kCube3},    {64, 64, {64, 64, 64}, kCube1, 1, 0}};
+  cases.insert(cases.end(), std::begin(larger), std::end(larger));
+  for (const ConvCase& c : cases) {
+    SingleOp op = plain_conv(c);
+    std::vector<std::byte> expected;
+    for (const int threads : {1, 2, 3, 4}) {
+      const Status status = op.run(*conv, machine_with(runnable_isas().back(), threads));
+      ASSERT_TRUE(status.ok()) << c.text() << ": " << status.error().message;
+      if (expected.empty()) {
+        expected = copy_of(op.output_bytes());
+      }
+      EXPECT_TRUE(std::ranges::equal(expected, op.output_bytes()))
+          << c.text() << " with " << threads << " threads";
+    }
+  }
+}
+
+TEST(OnednnConv, BytesOfFusedFormsDoNotDependOnThreadsNorOnTheBatch) {
+  const auto conv = make_onednn_conv();
+  const ConvCase one{96, 64, {9, 10, 11}, kCube3};
+  SingleOp single = fused_conv(one, {{64, 32}, true, true});
+  ConvCase two = one;
+  two.samples = 2;
+  SingleOp pair = fused_conv(two, {{64, 32}, true, true});
+  // Sample 1 of the pair becomes the single problem.
+  for (const std::size_t i : {0U, 1U, 4U, 5U}) {
+    const auto half = pair.input_floats(i).size() / 2;
+    std::ranges::copy(single.input_floats(i), pair.input_floats(i).subspan(half).begin());
+  }
+  for (const std::size_t i : {2U, 3U}) {
+    std::ranges::copy(single.input_floats(i), pair.input_floats(i).begin());
+  }
+  ASSERT_TRUE(single.run(*conv, machine_with(runnable_isas().back(), 1)).ok());
+  for (const int threads : {1, 2, 4}) {
+    ASSERT_TRUE(pair.run(*conv, machine_with(runnable_isas().back(), threads)).ok());
+    const auto bytes = pair.output_bytes();
+    EXPECT_TRUE(std::ranges::equal(single.output_bytes(), bytes.subspan(bytes.size() / 2)))
+        << threads << " threads";
+  }
+}
+
+TEST(OnednnConv, SaysWhyNot) {
+  const auto conv = make_onednn_conv();
+  const Machine machine = machine_with(Isa::kAvx2, 1);
+  SingleOp small_sources = fused_conv({3, 64, {4, 4, 4}, kCube3}, {{1, 2}, false, false});
+  EXPECT_NE(conv->refusal(small_sources.view(), machine)->find("1 channels"), std::string::npos);
+
+  SingleOp row_major;
+  row_major.input({1, 16, 4, 4, 4}, Layout::kRowMajor);
+  row_major.parameter({16, 16, 3, 3, 3});
+  row_major.op(OpKind::conv3d, {{"padding", std::int64_t{1}}});
+  EXPECT_NE(conv->refusal(row_major.view(), machine)->find("must be channels_last, is row_major"),
+            std::string::npos);
+}
+
+TEST(OnednnConv, KnowsItsMemory) {
+  const auto conv = make_onednn_conv();
+  const ConvCase c{64, 64, {8, 8, 8}, kCube3};
+  SingleOp op = plain_conv(c);
+  const auto kernel = conv->prepare(op.view(), machine_with(runnable_isas().back(), 2));
+  ASSERT_TRUE(kernel.ok());
+  const std::size_t weights = 64 * 64 * 27 * sizeof(float);
+  EXPECT_EQ((*kernel)->packed_bytes(), weights + 64 * sizeof(float));
+  EXPECT_EQ((*kernel)->load_bytes(), weights);
+  EXPECT_LT((*kernel)->workspace_bytes(), std::size_t{1} << 20);
+}
+
+}  // namespace
+}  // namespace mezzotint::testing

@@ -1,0 +1,134 @@
+#include "imaging/labels.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <numeric>
+
+#include "imaging/encode.h"
+#include "support/nifti_builder.h"
+
+namespace mezzotint {
+namespace {
+
+using testing::NiftiBuilder;
+
+const LabelSet kWholeHead{{{1, "brain"}, {2, "tumour"}}, false};
+const LabelSet kBrats{{{1, "core"}, {2, "oedema"}, {3, "enhancing"}, {4, "brain"}}, true};
+
+Result<LabelVolume> labels_of(const std::vector<double>& values, const LabelSet& recipe) {
+  const auto image = decode_nifti(NiftiBuilder()
+                                      .dims({static_cast<std::int64_t>(values.size()), 1, 1})
+                                      .type(NiftiType::kFloat64)
+                                      .voxels(values)
+                                      .build(),
+                                  "mask.nii");
+  EXPECT_TRUE(image.ok()) << image.error().message;
+  return image ? labels_from_nifti(*image, recipe, "mask.nii") : image.error();
+}
+
+void expect_refused(const std::vector<double>& values, const LabelSet& recipe,
+                    std::string_view message) {
+  const auto labels = labels_of(values, recipe);
+  ASSERT_FALSE(labels.ok()) << "expected: " << message;
+  EXPECT_EQ(labels.error().message, message);
+}
+
+TEST(Labels, RoundsWhatIsNearAnInteger) {
+  const auto labels = labels_of({2.9999999993, 1.0009, 0, -0.0004, 3.9991}, kBrats);
+  ASSERT_TRUE(labels.ok()) << labels.error().message;
+  EXPECT_EQ(labels->data, (std::vector<std::uint8_t>{3, 1, 0, 0, 4}));
+  EXPECT_FALSE(labels_of({1, 1.0011}, kBrats).ok());
+}
+
+TEST(Labels, ScalingOfTheHeaderComesFirst) {
+  const auto image = decode_nifti(NiftiBuilder()
+                                      .dims({3, 1, 1})
+                                      .voxels(std::vector<std::uint8_t>{0, 127, 254})
+                                      .scaling(1.0 / 127, 0)
+                                      .build(),
+                                  "mask.nii");
+  ASSERT_TRUE(image.ok());
+  const auto labels = labels_from_nifti(*image, kWholeHead, "mask.nii");
+  ASSERT_TRUE(labels.ok()) << labels.error().message;
+  EXPECT_EQ(labels->data, (std::vector<std::uint8_t>{0, 1, 2}));
+}
+
+TEST(Labels, BadValuesAreListedWithCounts) {
+  expect_refused({0, 1, 7, 7, 7, 1.5, -1, std::numeric_limits<double>::quiet_NaN()}, kWholeHead,
+                 "mask.nii: 3 voxels are 7, 1 is -1, 1 is 1.5, 1 is nan, expected only 0 "
+                 "(background), 1 (brain), 2 (tumour); relabel the mask or choose another model");
+  expect_refused({1, std::numeric_limits<double>::infinity()}, kWholeHead,
+                 "mask.nii: 1 voxel is inf, expected only 0 (background), 1 (brain), 2 (tumour); "
+                 "relabel the mask or choose another model");
+  expect_refused({1, 300, 1e300, -5}, kWholeHead,
+                 "mask.nii: 1 voxel is -5, 1 is 300, 1 is 1e+300, expected only 0 (background), 1 "
+                 "(brain), 2 (tumour); relabel the mask or choose another model");
+}
+
+TEST(Labels, AnIntensityImageIsRefusedInOneLine) {
+  std::vector<double> values(5000);
+  std::iota(values.begin(), values.end(), 0.5);
+  expect_refused(values, kWholeHead,
+                 "mask.nii: 1 voxel is 0.5, 1 is 1.5, 1 is 2.5, 1 is 3.5, 1 is 4.5 and 4995 have "
+                 "other values, expected only 0 (background), 1 (brain), 2 (tumour); relabel the "
+                 "mask or choose another model");
+}
+
+TEST(Labels, MinusOneIsBackgroundOnlyWhereTheRecipeSaysSo) {
+  const auto labels = labels_of({-1, 4, 0}, kBrats);
+  ASSERT_TRUE(labels.ok()) << labels.error().message;
+  EXPECT_EQ(labels->data, (std::vector<std::uint8_t>{0, 4, 0}));
+  EXPECT_FALSE(labels_of({-1, 1, 0}, kWholeHead).ok());
+  EXPECT_FALSE(labels_of({-2, 1, 0}, kBrats).ok());
+}
+
+TEST(Labels, AllZeroIsRefused) {
+  expect_refused({0, 0, 0}, kWholeHead,
+                 "mask.nii: all 3 voxels are 0, expected some of 0 (background), 1 (brain), 2 "
+                 "(tumour); check that this is the mask and not an empty export");
+}
+
+TEST(Labels, SeveralVolumesAreRefused) {
+  const auto image = decode_nifti(
+      NiftiBuilder().dims({2, 1, 1, 2}).voxels(std::vector<std::uint8_t>{1, 1, 1, 1}).build(),
+      "mask.nii");
+  ASSERT_TRUE(image.ok());
+  const auto labels = labels_from_nifti(*image, kWholeHead, "mask.nii");
+  ASSERT_FALSE(labels.ok());
+  EXPECT_NE(labels.error().message.find("holds 2 x 1 x 1 x 2 voxels"), std::string::npos);
+}
+
+TEST(Labels, Counts) {
+  const auto labels = labels_of({0, 1, 1, 2, 1, 0, 0}, kWholeHead);
+  ASSERT_TRUE(labels.ok());
+  const LabelCounts counts = count_labels(*labels);
+  EXPECT_EQ(counts[0], 3);
+  EXPECT_EQ(counts[1], 3);
+  EXPECT_EQ(counts[2], 1);
+  EXPECT_EQ(describe_counts(counts, kWholeHead), "3 brain, 1 tumour, 3 background");
+}
+
+TEST(Encode, OneChannelPerLabel) {
+  const LabelVolume volume{{{4, 1, 1}, identity_affine()}, {0, 2, 1, 2}};
+  const std::vector<int> labels{1, 2};
+  std::vector<float> out(8);
+  encode_labels(volume, labels, -1, 1, out);
+  EXPECT_EQ(out, (std::vector<float>{-1, -1, 1, -1, -1, 1, -1, 1}));
+  encode_labels(volume, labels, 0, 1, out);
+  EXPECT_EQ(out, (std::vector<float>{0, 0, 1, 0, 0, 1, 0, 1}));
+}
+
+// By hand: positions (i + 0.5) * 2/4 - 0.5 = -0.25, 0.25, 0.75, 1.25, clamped to 0..1.
+TEST(Encode, ResizingKeepsFractions) {
+  const LabelVolume volume{{{2, 1, 1}, identity_affine()}, {0, 1}};
+  const std::vector<int> labels{1};
+  std::vector<float> out(4);
+  encode_labels_resized(volume, labels, {4, 1, 1}, 0, 1, out);
+  EXPECT_EQ(out, (std::vector<float>{0, 0.25F, 0.75F, 1}));
+  encode_labels_resized(volume, labels, {4, 1, 1}, -1, 1, out);
+  EXPECT_EQ(out, (std::vector<float>{-1, -0.5F, 0.5F, 1}));
+}
+
+}  // namespace
+}  // namespace mezzotint

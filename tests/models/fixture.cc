@@ -1,0 +1,285 @@
+// Parity with the reference network: detection on every checkpoint, and the built graph, evaluated
+// in double, against every stored output and activation.
+#include "support/fixture.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "backend/ref/evaluate.h"
+#include "models/med_ddpm.h"
+#include "support/tolerance.h"
+
+namespace mezzotint {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::FixtureCase;
+using testing::FixtureTensor;
+
+constexpr std::string_view kAbsent = "absent";
+
+// --- the files of a checkpoint case
+
+std::vector<std::string> checkpoint_cases() {
+  std::vector<std::string> names;
+  if (const auto folder = testing::find_fixture("checkpoints")) {
+    for (const auto& entry : fs::directory_iterator(*folder)) {
+      if (fs::exists(entry.path() / "manifest.json")) {
+        names.push_back("checkpoints/" + entry.path().filename().string());
+      }
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names.empty() ? std::vector{std::string(kAbsent)} : names;
+}
+
+Result<std::unique_ptr<TensorFile>> open_checkpoint(const std::string& relative) {
+  const auto folder = testing::find_fixture(relative);
+  if (!folder) {
+    return Error{ErrorCode::kNotFound, relative + " is not among the fixtures"};
+  }
+  for (const auto& entry : fs::directory_iterator(*folder)) {
+    if (entry.path().extension() != ".json") {
+      return open_tensor_file(entry.path());
+    }
+  }
+  return Error{ErrorCode::kNotFound, relative + " holds no checkpoint"};
+}
+
+struct Model {
+  std::unique_ptr<TensorFile> file;
+  MedDdpmWeights weights;
+  MedDdpmConfig config;
+};
+
+Result<Model> load_model(const std::string& relative, const std::string& group) {
+  auto file = open_checkpoint(relative);
+  if (!file) {
+    return file.error();
+  }
+  auto weights = select_weights(**file, group);
+  if (!weights) {
+    return weights.error();
+  }
+  auto config = detect_med_ddpm(weights->keys);
+  if (!config) {
+    return config.error();
+  }
+  return Model{std::move(*file), std::move(*weights), std::move(*config)};
+}
+
+// --- detection
+
+std::vector<int> attention_levels(const json& facts) {
+  std::vector<int> levels;
+  for (const int factor : facts.at("attention_at_downsample")) {
+    for (int level = 0; level < facts.at("levels").get<int>(); ++level) {
+      if (1 << level == factor) {
+        levels.push_back(level);
+      }
+    }
+  }
+  return levels;
+}
+
+class CheckpointFixture : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(CheckpointFixture, IsDetected) {
+  if (GetParam() == kAbsent) {
+    GTEST_SKIP() << "no folder `checkpoints` among the fixtures";
+  }
+  const auto model = load_model(GetParam(), "ema");
+  ASSERT_TRUE(model.ok()) << model.error().message;
+  std::ifstream stream(*testing::find_fixture(GetParam() + "/manifest.json"));
+  const json facts = json::parse(stream).at("facts");
+  const json& config = facts.at("config");
+  std::string kind = config.at("kind");
+  std::replace(kind.begin(), kind.end(), '_', '-');
+  EXPECT_EQ(name_of(model->config.recipe), kind);
+  EXPECT_EQ(model->config.in_channels, config.at("in_channels").get<std::int64_t>());
+  EXPECT_EQ(model->config.out_channels, config.at("out_channels").get<std::int64_t>());
+  EXPECT_EQ(model->config.base_channels, config.at("num_channels").get<std::int64_t>());
+  EXPECT_EQ(model->config.res_blocks, config.at("num_res_blocks").get<std::int64_t>());
+  EXPECT_EQ(model->config.channel_multiplier,
+            facts.at("channel_mult").get<std::vector<std::int64_t>>());
+  EXPECT_EQ(model->config.attention_levels, attention_levels(facts));
+  EXPECT_EQ(model->config.size_multiple(),
+            facts.at("spatial_dims_must_be_multiples_of").get<std::int64_t>());
+  EXPECT_EQ(model->weights.step.has_value(), facts.contains("step"));
+  if (facts.contains("step")) {
+    EXPECT_EQ(*model->weights.step, facts.at("step").get<std::int64_t>());
+    EXPECT_EQ(model->weights.timesteps, 250);
+  }
+
+  const auto keys = med_ddpm_keys(model->config);
+  ASSERT_TRUE(keys.ok()) << keys.error().message;
+  std::map<std::string, std::vector<std::int64_t>> shapes;
+  std::int64_t parameters = 0;
+  for (const NamedShape& key : *keys) {
+    shapes[key.name] = key.shape;
+    parameters += Shape(key.shape).elements();
+  }
+  EXPECT_EQ(shapes, (facts.at("keys").get<std::map<std::string, std::vector<std::int64_t>>>()));
+  EXPECT_EQ(parameters, facts.at("parameters").get<std::int64_t>());
+}
+
+std::string case_name(const ::testing::TestParamInfo<std::string>& info) {
+  return fs::path(info.param).stem().string();
+}
+
+INSTANTIATE_TEST_SUITE_P(fixture, CheckpointFixture, ::testing::ValuesIn(checkpoint_cases()),
+                         case_name);
+
+// --- parity
+
+std::vector<std::string> unet_cases() {
+  std::vector<std::string> paths;
+  for (const fs::path& manifest : testing::fixture_manifests("unet")) {
+    paths.push_back(manifest.string());
+  }
+  return paths.empty() ? std::vector{std::string(kAbsent)} : paths;
+}
+
+// "in2.t17_249.out.truth": input in2, timesteps 17 and 249 (one per sample), value "out".
+struct StoredResult {
+  std::string input;
+  std::vector<double> timesteps;
+  std::string value;
+};
+
+std::optional<StoredResult> parse_result(std::string_view name) {
+  constexpr std::string_view kSuffix = ".truth";
+  constexpr std::string_view kActivation = "act.";
+  const std::size_t first = name.find('.');
+  const std::size_t second = name.find('.', first + 1);
+  if (!name.ends_with(kSuffix) || second == std::string_view::npos || name[first + 1] != 't') {
+    return std::nullopt;
+  }
+  StoredResult result;
+  result.input = name.substr(0, first);
+  const char* next = name.data() + first + 1;
+  const char* const end = name.data() + second;
+  while (next != end) {
+    int timestep = 0;
+    const auto [stop, code] = std::from_chars(next + 1, end, timestep);
+    if (code != std::errc()) {
+      return std::nullopt;
+    }
+    result.timesteps.push_back(timestep);
+    next = stop;
+  }
+  std::string_view value = name.substr(second + 1);
+  value.remove_suffix(kSuffix.size());
+  if (value.starts_with(kActivation)) {
+    value.remove_prefix(kActivation.size());
+  }
+  result.value = value;
+  return result;
+}
+
+// Channels [begin, end) of every sample.
+ref::RefTensor channels(const ref::RefTensor& x, std::int64_t begin, std::int64_t end) {
+  const std::int64_t positions = x.shape[2] * x.shape[3] * x.shape[4];
+  ref::RefTensor part{x.shape.with(1, end - begin), {}};
+  for (std::int64_t n = 0; n < x.shape[0]; ++n) {
+    const auto from = x.data.begin() + (n * x.shape[1] + begin) * positions;
+    part.data.insert(part.data.end(), from, from + (end - begin) * positions);
+  }
+  return part;
+}
+
+Status bind_parameters(const Graph& graph, Model& model, ref::Bindings& bindings) {
+  for (const ValueId id : graph.parameters()) {
+    const Value& value = graph.value(id);
+    std::vector<float> data(static_cast<std::size_t>(value.type.shape.elements()));
+    const std::size_t tensor = model.weights.tensors.at(value.name);
+    if (Status status = model.file->read_float(tensor, data); !status) {
+      return status;
+    }
+    bindings[value.name] = {value.type.shape, {data.begin(), data.end()}};
+  }
+  return {};
+}
+
+class UnetFixture : public ::testing::TestWithParam<std::string> {
+ protected:
+  // All values of the network for one stored input and its timesteps.
+  void run(const FixtureCase& fixture, Model& model, const StoredResult& wanted) {
+    if (wanted.input == input_ && wanted.timesteps == timesteps_) {
+      return;
+    }
+    input_ = wanted.input;
+    timesteps_ = wanted.timesteps;
+    values_.clear();
+    const FixtureTensor* info = fixture.find(wanted.input + ".x");
+    ASSERT_NE(info, nullptr) << wanted.input;
+    const auto data = fixture.read_double(info->name);
+    ASSERT_TRUE(data.ok()) << data.error().message;
+    const ref::RefTensor x{Shape(info->shape), *data};
+    auto graph = build_med_ddpm(model.config, x.shape[0], {x.shape[2], x.shape[3], x.shape[4]});
+    ASSERT_TRUE(graph.ok()) << graph.error().message;
+    graph_ = std::move(*graph);
+    ref::Bindings bindings;
+    bindings["x"] = channels(x, 0, model.config.image_channels);
+    bindings["condition"] = channels(x, model.config.image_channels, model.config.in_channels);
+    bindings["t"] = {Shape{x.shape[0]}, wanted.timesteps};
+    const Status bound = bind_parameters(graph_, model, bindings);
+    ASSERT_TRUE(bound.ok()) << bound.error().message;
+    auto values = ref::evaluate(graph_, bindings, ThreadTeam());
+    ASSERT_TRUE(values.ok()) << values.error().message;
+    values_ = std::move(*values);
+  }
+
+  std::string input_;
+  std::vector<double> timesteps_;
+  Graph graph_;
+  std::vector<ref::RefTensor> values_;
+};
+
+// Both sides are computed in double; the stored one is rounded to float32, which costs half an ulp.
+// The other half is for two correct orders of summation.
+TEST_P(UnetFixture, AgreesInDouble) {
+  if (GetParam() == kAbsent) {
+    GTEST_SKIP() << "no folder `unet` among the fixtures";
+  }
+  const auto fixture = FixtureCase::load(GetParam());
+  ASSERT_TRUE(fixture.ok()) << fixture.error().message;
+  const std::string weights = fixture->facts().at("weights");
+  const std::size_t comma = weights.find(", ");
+  auto model = load_model(weights.substr(0, comma), weights.substr(comma + 2));
+  ASSERT_TRUE(model.ok()) << model.error().message;
+
+  std::size_t compared = 0;
+  for (const FixtureTensor& tensor : fixture->tensors()) {
+    const auto wanted = parse_result(tensor.name);
+    if (!wanted) {
+      continue;
+    }
+    SCOPED_TRACE(tensor.name);
+    ASSERT_NO_FATAL_FAILURE(run(*fixture, *model, *wanted));
+    const auto id = graph_.find_value(wanted->value);
+    ASSERT_TRUE(id) << "the graph has no value " << wanted->value;
+    const ref::RefTensor& value = values_[*id];
+    ASSERT_EQ(value.shape, Shape(tensor.shape));
+    const auto truth = fixture->read_double(tensor.name);
+    ASSERT_TRUE(truth.ok()) << truth.error().message;
+    double worst = 0;
+    for (std::size_t i = 0; i < truth->size(); ++i) {
+      worst = std::max(worst, std::abs(value.data[i] - (*truth)[i]));
+    }
+    EXPECT_LE(worst, testing::ulp_of(tensor.max_abs)) << "largest value " << tensor.max_abs;
+    ++compared;
+  }
+  EXPECT_GT(compared, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(fixture, UnetFixture, ::testing::ValuesIn(unet_cases()), case_name);
+
+}  // namespace
+}  // namespace mezzotint
