@@ -134,20 +134,13 @@ TEST(OnednnConv, MatchesTheLaw) {
   const auto conv = make_onednn_conv();
   const Machine machine = machine_with(runnable_isas().back(), 2);
   const ConvCase cases[] = {
-      {1, 1, {1, 1, 1}, kCube3},
-      {1, 32, {5, 4, 7}, kCube3},
-      {3, 64, {6, 5, 9}, kCube3, 1, 1, 2},
-      {64, 1, {4, 9, 5}, kCube3},
-      {37, 41, {3, 7, 11}, kCube3},
-      {37, 41, {7, 3, 5}, kCube3, 2, 1},
-      {13, 17, {8, 4, 6}, kCube3, 1, 0},
-      {16, 16, {5, 6, 7}, {2, 2, 2}, 2, 0},
-      {16, 24, {5, 6, 7}, {2, 3, 1}},
-      {32, 32, {4, 5, 6}, kCube1, 1, 0, 3},
-      {7, 5, {4, 5, 6}, kCube1, 2, 1},
-      {32, 48, {4, 5, 6}, kCube1, 1, 1, 1, false},
-      {128, 64, {33, 3, 4}, kCube3},
-      {64, 64, {70, 2, 3}, kCube3, 2, 1},
+      {1, 1, {1, 1, 1}, kCube3},           {1, 32, {5, 4, 7}, kCube3},
+      {3, 64, {6, 5, 9}, kCube3, 1, 1, 2}, {64, 1, {4, 9, 5}, kCube3},
+      {37, 41, {3, 7, 11}, kCube3},        {37, 41, {7, 3, 5}, kCube3, 2, 1},
+      {13, 17, {8, 4, 6}, kCube3, 1, 0},   {16, 16, {5, 6, 7}, {2, 2, 2}, 2, 0},
+      {16, 24, {5, 6, 7}, {2, 3, 1}},      {32, 32, {4, 5, 6}, kCube1, 1, 0, 3},
+      {7, 5, {4, 5, 6}, kCube1, 2, 1},     {32, 48, {4, 5, 6}, kCube1, 1, 1, 1, false},
+      {128, 64, {33, 3, 4}, kCube3},       {64, 64, {70, 2, 3}, kCube3, 2, 1},
   };
   for (const ConvCase& c : cases) {
     SingleOp op = plain_conv(c);
@@ -160,15 +153,15 @@ TEST(OnednnConv, MatchesTheLaw) {
 TEST(OnednnConv, FusedEpiloguesAndSourcesMatchTheLaw) {
   const auto conv = make_onednn_conv();
   const Machine machine = machine_with(runnable_isas().back(), 2);
-  const Fused forms[] = {{{48}, true, false},      {{48}, false, true}, {{48}, true, true},
-                         {{16, 32}, false, false}, {{17, 31}, true, true}, {{16, 16, 16}, false, true}};
+  const Fused forms[] = {{{48}, true, false},    {{48}, false, true},
+                         {{48}, true, true},     {{16, 32}, false, false},
+                         {{17, 31}, true, true}, {{16, 16, 16}, false, true}};
   for (const Fused& fused : forms) {
     const ConvCase c{48, 40, {5, 6, 7}, kCube3, 1, 1, 2};
     SingleOp op = fused_conv(c, fused);
     const Status status = op.run(*conv, machine);
-    const std::string what =
-        fmt::format("{} sources, time vector {}, residual {}", fused.sources.size(),
-                    fused.time_vector, fused.residual);
+    const std::string what = fmt::format("{} sources, time vector {}, residual {}",
+                                         fused.sources.size(), fused.time_vector, fused.residual);
     ASSERT_TRUE(status.ok()) << what << ": " << status.error().message;
     expect_within_sum_bound(op.check(), c.terms(), what);
   }
@@ -191,9 +184,10 @@ TEST(OnednnConv, ResidualMayShareTheResultsMemory) {
 TEST(OnednnConv, BytesDoNotDependOnThreads) {
   const auto conv = make_onednn_conv();
   std::vector<ConvCase> cases = whole_head_convs(16);
-  const ConvCase larger[] = {{64, 64, {32, 32, 32}, kCube3},   {128, 64, {32, 32, 32}, kCube3},
-                             {320, 192, {16, 16, 16}, kCube3}, {192, 192, {16, 16, 16}, kCube3, 2, 1},
-                             {3, 64, {64, 64, 64}, kCube3},    {64, 64, {64, 64, 64}, kCube1, 1, 0}};
+  const ConvCase larger[] = {
+      {64, 64, {32, 32, 32}, kCube3},   {128, 64, {32, 32, 32}, kCube3},
+      {320, 192, {16, 16, 16}, kCube3}, {192, 192, {16, 16, 16}, kCube3, 2, 1},
+      {3, 64, {64, 64, 64}, kCube3},    {64, 64, {64, 64, 64}, kCube1, 1, 0}};
   cases.insert(cases.end(), std::begin(larger), std::end(larger));
   for (const ConvCase& c : cases) {
     SingleOp op = plain_conv(c);

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "backend/backend.h"
+#include "backend/cpu/cpu_backend.h"
 #include "backend/ref/ref_backend.h"
 
 namespace mezzotint::testing {
@@ -17,6 +18,7 @@ struct BackendUnderTest {
 
 inline constexpr BackendUnderTest kBackendsUnderTest[] = {
     {"ref", make_ref_backend, Layout::kRowMajor},
+    {"cpu", make_cpu_backend, Layout::kChannelsLast},
 };
 
 }  // namespace mezzotint::testing

@@ -5,12 +5,11 @@
 #include <optional>
 #include <unordered_map>
 
-#include "backend/cpu/onednn/conv_slabs.h"
+#include "backend/cpu/onednn/conv_problem.h"
 #include "backend/cpu/onednn/onednn_ops.h"
 #include "base/aligned_buffer.h"
 #include "base/check.h"
 #include "base/error.h"
-#include "graph/conv_region.h"
 
 namespace mezzotint {
 namespace {
@@ -26,105 +25,36 @@ std::size_t aligned(std::size_t bytes) {
          AlignedBuffer::kAlignment;
 }
 
-// What the primitives are made from. Shapes are one sample's.
-struct Problem {
-  ConvRegion region;
-  std::int64_t samples = 1;
-  Shape src;  // of the first source; others differ in channels only
-  Shape dst;
-  Shape weight;
-  std::vector<ConvSlab> slabs;
-
-  [[nodiscard]] bool has_bias() const { return region.bias || region.time_vector; }
-};
-
-Problem problem_of(const OpView& view, const ConvRegion& region) {
-  Problem problem;
-  problem.region = region;
-  problem.src = view.input(region.sources[0].input).type.shape;
-  problem.dst = view.output().type.shape;
-  problem.weight = view.input(region.weight).type.shape;
-  problem.samples = problem.dst[0];
-  problem.slabs =
-      split_depth(problem.src[2], problem.dst[2], problem.weight[2], region.stride, region.padding);
-  return problem;
-}
-
-// `weights` of kind any lets the library choose; slabs after the first repeat that choice.
-convolution_forward::primitive_desc describe(const Problem& problem, const ConvSlab& slab,
-                                             std::size_t source, const memory::desc& weights,
-                                             const dnnl::engine& engine) {
-  const Shape& src = problem.src;
-  const Shape& dst = problem.dst;
-  const ConvRegion& region = problem.region;
-  constexpr auto kF32 = memory::data_type::f32;
-  constexpr auto kChannelsLastTag = memory::format_tag::ndhwc;
-  const memory::desc src_desc({1, region.sources[source].channels, slab.src_depth, src[3], src[4]},
-                              kF32, kChannelsLastTag);
-  const memory::desc dst_desc({1, dst[1], slab.dst_depth, dst[3], dst[4]}, kF32, kChannelsLastTag);
-  const memory::dims strides(3, region.stride);
-  const memory::dims front{slab.pad_front, region.padding, region.padding};
-  const memory::dims back{slab.pad_back, region.padding, region.padding};
-
-  dnnl::primitive_attr attributes;
-  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  if (source > 0 || region.residual) {
-    dnnl::post_ops post_ops;
-    post_ops.append_sum();
-    attributes.set_post_ops(post_ops);
-  }
-  constexpr auto kKind = dnnl::prop_kind::forward_inference;
-  constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
-  if (source == 0 && problem.has_bias()) {
-    const memory::desc bias({dst[1]}, kF32, memory::format_tag::a);
-    return {{kKind, kAlgorithm, src_desc, weights, bias, dst_desc, strides, front, back},
-            attributes,
-            engine};
-  }
-  return {
-      {kKind, kAlgorithm, src_desc, weights, dst_desc, strides, front, back}, attributes, engine};
-}
-
-memory::desc any_weights(const Problem& problem, std::size_t source) {
-  const Shape& weight = problem.weight;
-  return {{weight[0], problem.region.sources[source].channels, weight[2], weight[3], weight[4]},
-          memory::data_type::f32,
-          memory::format_tag::any};
-}
-
-// One primitive per slab form (first, middle, last) and source.
+// One source of one slab form.
 struct Piece {
   convolution_forward primitive;
   memory::desc src;
   memory::desc dst;
   memory::desc scratchpad;
+  std::size_t weights;  // index into the packed ones
 };
 
-struct SlabForm {
-  ConvSlab slab;  // of which only depths and padding matter
-  std::vector<Piece> pieces;
+// Slab forms may want the same weights in different layouts: then there are several copies.
+struct PackedWeights {
+  std::size_t source;
+  memory::desc desc;
+  std::size_t offset;
 };
-
-bool same_form(const ConvSlab& a, const ConvSlab& b) {
-  return a.dst_depth == b.dst_depth && a.src_depth == b.src_depth && a.pad_front == b.pad_front &&
-         a.pad_back == b.pad_back;
-}
 
 class ConvKernel final : public Kernel {
  public:
   // Throws dnnl::error.
-  ConvKernel(const OpView& view, Problem problem, int threads)
+  ConvKernel(const OpView& view, ConvProblem problem, int threads)
       : problem_(std::move(problem)), engine_(dnnl::engine::kind::cpu, 0) {
     weight_name_ = view.input(problem_.region.weight).name;
     if (problem_.region.bias) {
       bias_name_ = view.input(*problem_.region.bias).name;
     }
-    for (const ConvSlab& slab : problem_.slabs) {
-      form_of_slab_.push_back(find_or_add_form(slab));
-    }
-    for (const memory::desc& desc : weights_) {
-      weight_offsets_.push_back(packed_bytes_);
-      packed_bytes_ += aligned(desc.get_size());
+    for (const ConvSlab& form : problem_.forms) {
+      std::vector<Piece>& pieces = pieces_of_form_.emplace_back();
+      for (std::size_t s = 0; s < problem_.region.sources.size(); ++s) {
+        pieces.push_back(make_piece(form, s));
+      }
     }
     bias_offset_ = packed_bytes_;
     packed_bytes_ += problem_.region.bias ? aligned(problem_.dst[1] * sizeof(float)) : 0;
@@ -192,27 +122,19 @@ class ConvKernel final : public Kernel {
   }
 
  private:
-  std::size_t find_or_add_form(const ConvSlab& slab) {
-    const auto found = std::find_if(forms_.begin(), forms_.end(), [&](const SlabForm& form) {
-      return same_form(form.slab, slab);
+  Piece make_piece(const ConvSlab& form, std::size_t source) {
+    const auto desc = describe_conv_primitive(problem_, form, source, engine_);
+    const auto same = std::find_if(weights_.begin(), weights_.end(), [&](const auto& packed) {
+      return packed.source == source && packed.desc == desc.weights_desc();
     });
-    if (found != forms_.end()) {
-      return static_cast<std::size_t>(found - forms_.begin());
+    const auto index = static_cast<std::size_t>(same - weights_.begin());
+    if (same == weights_.end()) {
+      weights_.push_back({source, desc.weights_desc(), packed_bytes_});
+      packed_bytes_ += aligned(desc.weights_desc().get_size());
     }
-    SlabForm form{slab, {}};
-    for (std::size_t s = 0; s < problem_.region.sources.size(); ++s) {
-      const bool first = weights_.size() == s;
-      const auto desc =
-          describe(problem_, slab, s, first ? any_weights(problem_, s) : weights_[s], engine_);
-      if (first) {
-        weights_.push_back(desc.weights_desc());
-      }
-      form.pieces.push_back(
-          {convolution_forward(desc), desc.src_desc(), desc.dst_desc(), desc.scratchpad_desc()});
-      scratchpad_bytes_ = std::max(scratchpad_bytes_, aligned(desc.scratchpad_desc().get_size()));
-    }
-    forms_.push_back(std::move(form));
-    return forms_.size() - 1;
+    scratchpad_bytes_ = std::max(scratchpad_bytes_, aligned(desc.scratchpad_desc().get_size()));
+    return {convolution_forward(desc), desc.src_desc(), desc.dst_desc(), desc.scratchpad_desc(),
+            index};
   }
 
   std::size_t combined_bias_bytes() const {
@@ -229,17 +151,18 @@ class ConvKernel final : public Kernel {
     dnnl::stream stream(engine_);
     const Shape& weight = problem_.weight;
     const std::int64_t taps = weight[2] * weight[3] * weight[4];
-    std::int64_t first_channel = 0;
-    for (std::size_t s = 0; s < weights_.size(); ++s) {
+    for (const PackedWeights& packed : weights_) {
+      std::int64_t first_channel = 0;
+      for (std::size_t s = 0; s < packed.source; ++s) {
+        first_channel += problem_.region.sources[s].channels;
+      }
       const memory::desc part(
-          {weight[0], problem_.region.sources[s].channels, weight[2], weight[3], weight[4]},
-          memory::data_type::f32,
+          conv_weight_dims(problem_, packed.source), memory::data_type::f32,
           memory::dims{weight[1] * taps, taps, weight[3] * weight[4], weight[4], 1});
       memory from(part, engine_, plain + first_channel * taps);
-      memory to(weights_[s], engine_, packed_.data() + weight_offsets_[s]);
+      memory to(packed.desc, engine_, packed_.data() + packed.offset);
       dnnl::reorder(from, to).execute(stream, from, to);
       stream.wait();
-      first_channel += problem_.region.sources[s].channels;
     }
   }
 
@@ -261,7 +184,7 @@ class ConvKernel final : public Kernel {
   void run_slab(const LaunchContext& context, std::int64_t sample, std::size_t index,
                 const float* bias, std::byte* scratchpad) const {
     const ConvSlab& slab = problem_.slabs[index];
-    const SlabForm& form = forms_[form_of_slab_[index]];
+    const std::vector<Piece>& pieces = pieces_of_form_[problem_.form_of_slab[index]];
     const Shape& src = problem_.src;
     const Shape& dst = problem_.dst;
     const std::int64_t dst_plane = dst[3] * dst[4] * dst[1];
@@ -277,14 +200,15 @@ class ConvKernel final : public Kernel {
     }
     try {
       dnnl::stream stream(engine_);
-      for (std::size_t s = 0; s < form.pieces.size(); ++s) {
-        const Piece& piece = form.pieces[s];
+      for (std::size_t s = 0; s < pieces.size(); ++s) {
+        const Piece& piece = pieces[s];
         const ConvSource& source = problem_.region.sources[s];
+        const PackedWeights& weights = weights_[piece.weights];
         auto* in = context.inputs[source.input].as<float>() +
                    (sample * src[2] + slab.src_begin) * src[3] * src[4] * source.channels;
         std::unordered_map<int, memory> arguments{
             {DNNL_ARG_SRC, memory(piece.src, engine_, in)},
-            {DNNL_ARG_WEIGHTS, memory(weights_[s], engine_, packed_.data() + weight_offsets_[s])},
+            {DNNL_ARG_WEIGHTS, memory(weights.desc, engine_, packed_.data() + weights.offset)},
             {DNNL_ARG_DST, memory(piece.dst, engine_, out)},
             {DNNL_ARG_SCRATCHPAD, memory(piece.scratchpad, engine_, scratchpad)}};
         if (s == 0 && bias != nullptr) {
@@ -299,14 +223,12 @@ class ConvKernel final : public Kernel {
     }
   }
 
-  Problem problem_;
+  ConvProblem problem_;
   dnnl::engine engine_;
   std::string weight_name_;
   std::string bias_name_;
-  std::vector<memory::desc> weights_;  // per source
-  std::vector<std::size_t> weight_offsets_;
-  std::vector<SlabForm> forms_;
-  std::vector<std::size_t> form_of_slab_;
+  std::vector<PackedWeights> weights_;
+  std::vector<std::vector<Piece>> pieces_of_form_;
   std::size_t packed_bytes_ = 0;
   std::size_t bias_offset_ = 0;
   std::size_t scratchpad_bytes_ = 0;
@@ -367,13 +289,15 @@ class OnednnConv final : public Implementation {
     }
     const ComputeScope one_thread{ThreadTeam(1)};
     try {
-      const Problem problem = problem_of(view, *region);
+      const ConvProblem problem = make_conv_problem(view, *region);
       const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-      for (std::size_t s = 0; s < region->sources.size(); ++s) {
-        const auto desc = describe(problem, problem.slabs[0], s, any_weights(problem, s), engine);
-        const std::string implementation = desc.impl_info_str();
-        if (implementation.starts_with("ref")) {
-          return fmt::format("oneDNN has only its slow reference ({}) for this", implementation);
+      for (const ConvSlab& form : problem.forms) {
+        for (std::size_t s = 0; s < region->sources.size(); ++s) {
+          const std::string implementation =
+              describe_conv_primitive(problem, form, s, engine).impl_info_str();
+          if (implementation.starts_with("ref")) {
+            return fmt::format("oneDNN has only its slow reference ({}) for this", implementation);
+          }
         }
       }
     } catch (const dnnl::error& error) {
@@ -390,7 +314,7 @@ class OnednnConv final : public Implementation {
       const auto region = describe_conv(view);
       check(region.has_value(), "onednn.conv prepared what it refuses");
       return std::unique_ptr<Kernel>(
-          std::make_unique<ConvKernel>(view, problem_of(view, *region), machine.threads));
+          std::make_unique<ConvKernel>(view, make_conv_problem(view, *region), machine.threads));
     } catch (const dnnl::error& error) {
       return unsupported("{}: oneDNN refuses: {}", view.op.name, error.what());
     }
