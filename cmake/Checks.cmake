@@ -9,6 +9,9 @@ if(processors EQUAL 0)
 endif()
 set(MEZZOTINT_FUZZ_SECONDS 10 CACHE STRING "How long ctest runs each fuzz target")
 
+# Through cmake, so that ctest does not look for the program before a fixture has built it.
+set(run ${CMAKE_COMMAND} -E env)
+
 # mezzotint_check(NAME LABEL label [SETUP fixture] [REQUIRE fixture] [HEAVY] COMMAND ...)
 function(mezzotint_check name)
   cmake_parse_arguments(ARG "HEAVY" "LABEL;SETUP;REQUIRE" "COMMAND" ${ARGN})
@@ -35,7 +38,7 @@ function(mezzotint_sanitizer preset)
     COMMAND ${CMAKE_COMMAND} --build --preset ${preset} --target ${ARGN})
   foreach(test IN LISTS ARGN)
     mezzotint_check(${preset}.${test} LABEL sanitizer REQUIRE ${preset}_built
-      COMMAND ${PROJECT_SOURCE_DIR}/build/${preset}/bin/${test} --gtest_brief=1)
+      COMMAND ${run} ${PROJECT_SOURCE_DIR}/build/${preset}/bin/${test} --gtest_brief=1)
   endforeach()
 endfunction()
 
@@ -58,7 +61,7 @@ if(fuzz_sources)
     string(REGEX REPLACE "_fuzz$" "" name ${target})
     file(MAKE_DIRECTORY ${fuzz_tree}/found/${name})
     mezzotint_check(fuzz.${name} LABEL fuzz REQUIRE fuzz_built
-      COMMAND ${fuzz_tree}/bin/${target} -max_total_time=${MEZZOTINT_FUZZ_SECONDS} -timeout=10
+      COMMAND ${run} ${fuzz_tree}/bin/${target} -max_total_time=${MEZZOTINT_FUZZ_SECONDS} -timeout=10
               -rss_limit_mb=2048 -artifact_prefix=${fuzz_tree}/found/${name}-
               ${fuzz_tree}/found/${name} ${PROJECT_SOURCE_DIR}/fuzz/corpus/${name})
   endforeach()
@@ -74,5 +77,5 @@ mezzotint_check(example.configure LABEL example SETUP example_configured REQUIRE
 mezzotint_check(example.build LABEL example HEAVY SETUP example_built REQUIRE example_configured
   COMMAND ${CMAKE_COMMAND} --build ${example_tree}/build)
 mezzotint_check(example.run LABEL example REQUIRE example_built
-  COMMAND ${example_tree}/build/generate models/demo-brain32
+  COMMAND ${run} ${example_tree}/build/generate models/demo-brain32
           models/demo-brain32/masks/tumour-large.nii.gz ${example_tree}/brain.nii.gz)

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
+#include <iterator>
+#include <limits>
 
 #include "base/error.h"
 #include "base/quote.h"
@@ -27,6 +28,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     }
   }
   return cost[a.size()][b.size()];
+}
+
+template <typename T>
+bool is_number(std::string_view word) {
+  T value{};
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  return error == std::errc{} && end == word.data() + word.size();
 }
 
 }  // namespace
@@ -89,6 +97,32 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
     }
   }
   return best;
+}
+
+std::string expected_number(std::string_view type, std::string_view word) {
+  if (type == "INT" && !is_number<int>(word)) {
+    return fmt::format("a whole number of at most {} in size", std::numeric_limits<int>::max());
+  }
+  if (type == "UINT" && !is_number<std::uint64_t>(word)) {
+    return fmt::format("a whole number from 0 to {}", std::numeric_limits<std::uint64_t>::max());
+  }
+  if (type == "FLOAT" && !is_number<double>(word)) {
+    return "a number";
+  }
+  return "";
+}
+
+std::string on_one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F) {
+      fmt::format_to(std::back_inserter(line), "\\x{:02x}", byte);
+    } else {
+      line += c;
+    }
+  }
+  return line;
 }
 
 }  // namespace mezzotint::cli

@@ -21,4 +21,11 @@ Result<std::uint64_t> parse_bytes(std::string_view text);
 // neighbours), when it is near enough to be a slip; else empty.
 std::string nearest(std::string_view word, const std::vector<std::string>& known);
 
+// What a word given to an option of CLI11's type `type` (INT, UINT, FLOAT) should have been; empty
+// when it is that, or when the type is another.
+std::string expected_number(std::string_view type, std::string_view word);
+
+// Control characters as \xNN: names of files may hold line breaks and terminal commands.
+std::string on_one_line(std::string_view text);
+
 }  // namespace mezzotint::cli

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/arguments.h"
+#include "cli/print.h"
 #include "cli/verb.h"
 
 namespace mezzotint::cli {
@@ -34,9 +35,9 @@ class ScreenObserver final : public GenerateObserver {
  public:
   void on_overview(const GenerateOverview& o) override {
     const auto line = [](const char* key, const std::string& value) {
-      fmt::print(stderr, "  {:<10} {}\n", key, value);
+      print_to(stderr, "  {:<10} {}\n", key, value);
     };
-    fmt::print(stderr, "mezzotint generate\n");
+    print_to(stderr, "mezzotint generate\n");
     line("model", fmt::format("{}: {}, {:.2f} M parameters, {}", o.model, o.recipe,
                               o.parameters / 1e6, o.weights));
     line("mask", o.mask);
@@ -57,14 +58,14 @@ class ScreenObserver final : public GenerateObserver {
         fmt::format("step {}/{}  t = {}  {:.2f} s/step  {} left", p.step, p.steps, p.timestep,
                     p.elapsed_seconds / p.step, duration(p.left_seconds));
     if (!terminal_) {
-      fmt::print(stderr, "{}\n", numbers);
+      print_to(stderr, "{}\n", numbers);
       return;
     }
     constexpr int kWidth = 30;
     const int done = kWidth * p.step / p.steps;
-    fmt::print(stderr, "\r[{}{}] {}\033[K{}", std::string(static_cast<std::size_t>(done), '#'),
-               std::string(static_cast<std::size_t>(kWidth - done), '.'), numbers,
-               p.step == p.steps ? "\n" : "");
+    print_to(stderr, "\r[{}{}] {}\033[K{}", std::string(static_cast<std::size_t>(done), '#'),
+             std::string(static_cast<std::size_t>(kWidth - done), '.'), numbers,
+             p.step == p.steps ? "\n" : "");
     std::fflush(stderr);
     open_line_ = p.step != p.steps;
   }
@@ -72,7 +73,7 @@ class ScreenObserver final : public GenerateObserver {
   // Ends the bar's line before anything else is printed.
   void close() {
     if (open_line_) {
-      fmt::print(stderr, "\n");
+      print_to(stderr, "\n");
     }
     open_line_ = false;
   }
@@ -83,7 +84,8 @@ class ScreenObserver final : public GenerateObserver {
 };
 
 void print_event(const nlohmann::ordered_json& event) {
-  fmt::print("{}\n", event.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  print_to(stdout, "{}\n",
+           event.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   std::fflush(stdout);
 }
 
@@ -136,14 +138,14 @@ void print_json_report(const GenerateReport& r) {
 }
 
 void print_report(const GenerateReport& r) {
-  fmt::print("{}\n", r.out.string());
-  fmt::print("{}\n", r.sidecar.string());
+  print_to(stdout, "{}\n", r.out.string());
+  print_to(stdout, "{}\n", r.sidecar.string());
   if (r.preview) {
-    fmt::print("{}\n", r.preview->string());
+    print_to(stdout, "{}\n", r.preview->string());
   }
-  fmt::print(stderr, "done in {} (loading {}, sampling {}), peak memory {}\n",
-             duration(r.total_seconds), duration(r.load_seconds), duration(r.sample_seconds),
-             gigabytes(r.peak_bytes));
+  print_to(stderr, "done in {} (loading {}, sampling {}), peak memory {}\n",
+           duration(r.total_seconds), duration(r.load_seconds), duration(r.sample_seconds),
+           gigabytes(r.peak_bytes));
 }
 
 struct GenerateArguments {
@@ -153,22 +155,36 @@ struct GenerateArguments {
   bool json = false;
 };
 
-int run_generate(GenerateArguments& arguments, const CancelToken& cancel) {
+// The words of the command line that the request holds as numbers.
+Status read_words(GenerateArguments& arguments) {
   if (!arguments.size.empty()) {
     const auto size = parse_size(arguments.size);
     if (!size) {
-      fail(size.error());
-      return kExitUsage;
+      return size.error();
     }
     arguments.request.size = *size;
   }
   if (!arguments.memory_limit.empty()) {
     const auto limit = parse_bytes(arguments.memory_limit);
     if (!limit) {
-      fail(limit.error());
-      return kExitUsage;
+      return limit.error();
     }
     arguments.request.memory_limit = *limit;
+  }
+  return {};
+}
+
+int fail_as_asked(const GenerateArguments& arguments, const Error& error, int code) {
+  if (arguments.json) {
+    print_event({{"event", "error"}, {"message", error.message}});
+  }
+  fail(error);
+  return code;
+}
+
+int run_generate(GenerateArguments& arguments, const CancelToken& cancel) {
+  if (Status status = read_words(arguments); !status) {
+    return fail_as_asked(arguments, status.error(), kExitUsage);
   }
   ScreenObserver screen;
   JsonObserver json;
@@ -176,10 +192,7 @@ int run_generate(GenerateArguments& arguments, const CancelToken& cancel) {
   const auto report = generate(arguments.request, &observer, &cancel);
   screen.close();
   if (!report) {
-    if (arguments.json) {
-      print_event({{"event", "error"}, {"message", report.error().message}});
-    }
-    return fail(report.error());
+    return fail_as_asked(arguments, report.error(), kExitFailed);
   }
   if (arguments.json) {
     print_json_report(*report);

@@ -7,6 +7,7 @@
 
 #include "base/quote.h"
 #include "cli/arguments.h"
+#include "cli/print.h"
 #include "cli/verb.h"
 #include "mezzotint/version.h"
 
@@ -44,33 +45,70 @@ std::vector<std::string> option_names(const CLI::App& app) {
 }
 
 int usage_error(const std::string& message) {
-  fmt::print(stderr, "mezzotint: {}\n", message);
+  fail({ErrorCode::kInvalidInput, message});
   return kExitUsage;
 }
 
-// CLI11 knows that something is unknown; this says what was probably meant.
-int unknown_argument(const CLI::App& program, const std::vector<Verb>& verbs) {
-  const std::vector<std::string> extra = program.remaining(/*recurse=*/true);
-  const std::string word = extra.empty() ? "" : extra.front();
+const Verb* verb_in_use(const std::vector<Verb>& verbs) {
   const auto used =
       std::find_if(verbs.begin(), verbs.end(), [](const Verb& verb) { return verb.app->parsed(); });
+  return used == verbs.end() ? nullptr : &*used;
+}
+
+std::string help_command(const Verb* used) {
+  return used != nullptr ? fmt::format("mezzotint {} --help", used->app->get_name())
+                         : "mezzotint --help";
+}
+
+// CLI11 knows that something is unknown; this says what was probably meant.
+std::string unknown_argument(const std::string& word, const Verb* used,
+                             const std::vector<Verb>& verbs) {
   std::vector<std::string> known;
-  if (used != verbs.end()) {
+  if (used != nullptr) {
     known = option_names(*used->app);
   } else {
     for (const Verb& verb : verbs) {
       known.push_back(verb.app->get_name());
     }
   }
-  const std::string name = word.substr(0, word.find('='));
-  const std::string near = nearest(name, known);
-  const std::string help = used != verbs.end()
-                               ? fmt::format("mezzotint {} --help", used->app->get_name())
-                               : "mezzotint --help";
-  return usage_error(near.empty()
-                         ? fmt::format("unknown argument {}; see {}", in_quotes(word), help)
-                         : fmt::format("unknown argument {}; did you mean {}? See {}",
-                                       in_quotes(word), near, help));
+  const std::string near = nearest(word.substr(0, word.find('=')), known);
+  return near.empty()
+             ? fmt::format("unknown argument {}; see {}", in_quotes(word), help_command(used))
+             : fmt::format("unknown argument {}; did you mean {}? See {}", in_quotes(word), near,
+                           help_command(used));
+}
+
+// What is wrong with the words themselves, most telling first; empty: nothing. CLI11 would name a
+// missing flag before an unknown one, which often is that flag misspelt, and takes -1 for the
+// largest unsigned number.
+std::string word_problem(const CLI::App& program, const std::vector<Verb>& verbs) {
+  const Verb* used = verb_in_use(verbs);
+  const std::vector<std::string> unknown = program.remaining(/*recurse=*/true);
+  if (!unknown.empty()) {
+    return unknown_argument(unknown.front(), used, verbs);
+  }
+  if (used == nullptr) {
+    return "";
+  }
+  for (const CLI::Option* option : used->app->get_options()) {
+    for (const std::string& word : option->results()) {
+      const std::string expected = expected_number(option->get_type_name(), word);
+      if (!expected.empty()) {
+        return fmt::format("{}: {} is not {}; see {}", option->get_name(), in_quotes(word),
+                           expected, help_command(used));
+      }
+    }
+  }
+  return "";
+}
+
+int run_verb(const Verb& verb) {
+  install_signal_handlers();
+  int code = verb.run(g_cancel);
+  if (code == kExitOk && !stdout_is_whole()) {
+    code = fail(Error{ErrorCode::kResource, "standard output: not everything could be written"});
+  }
+  return g_signal != 0 && code != kExitOk ? 128 + static_cast<int>(g_signal) : code;
 }
 
 int main_with(int argc, const char* const* argv) {
@@ -84,33 +122,32 @@ int main_with(int argc, const char* const* argv) {
   try {
     program.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    const auto used = std::find_if(verbs.begin(), verbs.end(),
-                                   [](const Verb& verb) { return verb.app->parsed(); });
-    fmt::print("{}", used != verbs.end() ? used->app->help() : program.help());
+    const Verb* used = verb_in_use(verbs);
+    print_to(stdout, "{}", used != nullptr ? used->app->help() : program.help());
     return kExitOk;
   } catch (const CLI::CallForVersion& version) {
-    fmt::print("{}\n", version.what());
+    print_to(stdout, "{}\n", version.what());
     return kExitOk;
-  } catch (const CLI::ExtrasError&) {
-    return unknown_argument(program, verbs);
   } catch (const CLI::ParseError& error) {
-    return usage_error(error.what());
+    const std::string problem = word_problem(program, verbs);
+    return usage_error(!problem.empty() ? problem
+                                        : fmt::format("{}; see {}", error.what(),
+                                                      help_command(verb_in_use(verbs))));
   }
-  install_signal_handlers();
-  for (const Verb& verb : verbs) {
-    if (verb.app->parsed()) {
-      const int code = verb.run(g_cancel);
-      return g_signal != 0 && code != kExitOk ? 128 + static_cast<int>(g_signal) : code;
-    }
+  if (const std::string problem = word_problem(program, verbs); !problem.empty()) {
+    return usage_error(problem);
   }
-  fmt::print(stderr, "{}", program.help());
+  if (const Verb* used = verb_in_use(verbs)) {
+    return run_verb(*used);
+  }
+  print_to(stderr, "{}", program.help());
   return kExitUsage;
 }
 
 }  // namespace
 
 int fail(const Error& error) {
-  fmt::print(stderr, "mezzotint: {}\n", error.message);
+  print_to(stderr, "mezzotint: {}\n", on_one_line(error.message));
   return kExitFailed;
 }
 

@@ -51,6 +51,11 @@ std::string quoted_text(std::string_view text) {
   return out + "\"";
 }
 
+std::string spelled_type(const ValueType& type) {
+  const std::string_view layout = type.layout == Layout::kRowMajor ? "" : " channels_last";
+  return fmt::format("{}{}{}", name_of(type.dtype), type.shape.to_string(), layout);
+}
+
 bool LineReader::next() {
   while (!text_.empty()) {
     const std::size_t end = text_.find('\n');

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "graph/graph.h"
 #include "mezzotint/result.h"
 
 namespace mezzotint {
@@ -13,6 +14,9 @@ namespace mezzotint {
 [[nodiscard]] std::string spelled_name(std::string_view name);
 // In double quotes, with \" \\ and \xNN for bytes outside printable ASCII.
 [[nodiscard]] std::string quoted_text(std::string_view text);
+
+// "float32[1, 3, 8, 8, 8] channels_last"; row_major is left out.
+[[nodiscard]] std::string spelled_type(const ValueType& type);
 
 // Lines that are neither blank nor comments (#).
 class LineReader {

@@ -1,3 +1,5 @@
+#include "models/med_ddpm.h"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/quote.h"
-#include "models/med_ddpm.h"
 
 namespace mezzotint {
 namespace {

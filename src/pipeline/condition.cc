@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/check.h"
 #include "base/error.h"
@@ -12,6 +13,7 @@
 namespace mezzotint {
 namespace {
 
+constexpr std::int64_t kLongestSide = std::numeric_limits<std::int16_t>::max();
 constexpr double kSpacingTolerance = 1e-3;  // relative; headers hold float32
 
 bool same_spacing(const Vec3& a, const std::array<double, 3>& b) {
@@ -135,6 +137,12 @@ Result<Condition> read_condition(const std::filesystem::path& mask, const Model&
     if (side < 2) {
       return invalid_input("{}: {} is a single slice along one axis, expected a volume",
                            mask.string(), format_grid(labels->dims));
+    }
+    if (side > kLongestSide) {
+      return unsupported(
+          "{}: {} voxels, but the volume is written as NIfTI-1, which has at most {} "
+          "along each axis: crop the mask",
+          mask.string(), format_grid(labels->dims), kLongestSide);
     }
   }
   Condition condition;

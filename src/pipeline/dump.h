@@ -38,7 +38,7 @@ Status dump_activations(Subject& subject, const Backend& backend, const Machine&
 
 struct TensorDifference {
   std::string name;
-  double relative_l2 = 0;  // infinity when shapes differ, or when either is not finite
+  double relative_l2 = 0;  // infinity when sizes differ, or when either is not finite
   double max_error = 0;
   std::string note;  // when there is more to say than numbers
 };

@@ -49,17 +49,6 @@ struct Outputs {
   std::optional<OutputFile> preview;
 };
 
-std::filesystem::path sidecar_path(const std::filesystem::path& out) {
-  std::string name = out.filename().string();
-  for (const std::string_view ending : {".nii.gz", ".nii"}) {
-    if (name.ends_with(ending)) {
-      name.resize(name.size() - ending.size());
-      break;
-    }
-  }
-  return out.parent_path() / (name + ".json");
-}
-
 bool is_compressed(const std::filesystem::path& out) {
   return out.extension() == ".gz";
 }
@@ -76,6 +65,32 @@ Status check_request(const GenerateRequest& request) {
     if (request.preview->extension() != ".png") {
       return invalid_input("preview: {}: expected a name that ends in .png",
                            request.preview->string());
+    }
+  }
+  return {};
+}
+
+// --overwrite replaces results, never what they are made from.
+Status check_outputs_spare_inputs(const GenerateRequest& request, const Model& model) {
+  namespace fs = std::filesystem;
+  std::vector<fs::path> outputs{request.out, sidecar_path(request.out)};
+  std::vector<fs::path> inputs{request.mask, model.file};
+  if (!model.card.empty()) {
+    inputs.push_back(model.card);
+  }
+  if (request.preview) {
+    outputs.push_back(*request.preview);
+  }
+  if (request.noise) {
+    inputs.push_back(*request.noise);
+  }
+  for (const fs::path& output : outputs) {
+    for (const fs::path& input : inputs) {
+      std::error_code absent;
+      if (fs::equivalent(output, input, absent)) {
+        return invalid_input("{}: is read and would be overwritten: choose another name",
+                             output.string());
+      }
     }
   }
   return {};
@@ -157,6 +172,9 @@ class GenerateJob {
   Result<GenerateReport> run() {
     for (const auto step : {&GenerateJob::read_inputs, &GenerateJob::prepare,
                             &GenerateJob::sample_volume, &GenerateJob::write_outputs}) {
+      if (stop_requested()) {
+        return stopped();
+      }
       if (Status status = (this->*step)(); !status) {
         return status.error();
       }
@@ -165,6 +183,9 @@ class GenerateJob {
   }
 
  private:
+  [[nodiscard]] bool stop_requested() const { return cancel_ != nullptr && cancel_->requested(); }
+  [[nodiscard]] static Error stopped() { return {ErrorCode::kCancelled, "stopped on request"}; }
+
   Status read_inputs() {
     if (Status status = check_request(request_); !status) {
       return status;
@@ -180,6 +201,9 @@ class GenerateJob {
       return model.error();
     }
     model_ = std::move(*model);
+    if (Status status = check_outputs_spare_inputs(request_, model_); !status) {
+      return status;
+    }
     if (model_.config.image_channels != 1) {
       return unsupported(
           "{}: paints {} volumes at once ({}); this version generates one-volume models only",
@@ -238,17 +262,23 @@ class GenerateJob {
     return {};
   }
 
-  // What the process holds now, and what it will add: weights and arena, and the sampler's own
-  // arrays (x, eps, workspace, condition, noise).
+  // What the process holds now and what it will add: weights and arena, and beside them either the
+  // sampler's arrays (x, eps, workspace, condition, noise) or the result on its way to the file
+  // (x, a copy on the model's grid and one on the mask's, the file's bytes, these compressed).
   std::uint64_t predict_peak() const {
     const std::int64_t elements = session_->elements();
-    std::int64_t floats = 2 * elements + sampler_workspace_floats(chain_.options, elements) +
-                          model_.config.condition_channels * condition_.on_grid.voxels();
+    const std::int64_t grid = condition_.on_grid.voxels();
+    std::int64_t sampling = 2 * elements + sampler_workspace_floats(chain_.options, elements) +
+                            model_.config.condition_channels * grid;
     if (request_.noise) {
-      floats += elements * (1 + chain_.draws);
+      sampling += elements * (1 + chain_.draws);
     }
-    return resident_bytes() + session_->predicted_bytes() +
-           static_cast<std::uint64_t>(floats) * sizeof(float);
+    const std::int64_t writing =
+        elements + grid + condition_.mask.voxels() * (is_compressed(request_.out) ? 3 : 2);
+    const std::uint64_t running =
+        resident_bytes() + session_->predicted_bytes() +
+        static_cast<std::uint64_t>(std::max(sampling, writing)) * sizeof(float);
+    return std::max(running, peak_resident_bytes());
   }
 
   GenerateOverview overview() const {
@@ -400,8 +430,8 @@ class GenerateJob {
 
   // The volume last: where it is, everything is.
   Status commit() {
-    if (cancel_ != nullptr && cancel_->requested()) {
-      return Error{ErrorCode::kCancelled, "stopped on request"};
+    if (stop_requested()) {
+      return stopped();
     }
     if (outputs_->preview) {
       if (Status status = outputs_->preview->commit(); !status) {

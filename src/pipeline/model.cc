@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/quote.h"
+#include "imaging/reorient.h"
 #include "pipeline/model_card.h"
 
 namespace mezzotint {
@@ -56,13 +58,17 @@ Status check_schedule(const Model& model, std::string_view group) {
   if (!model.weights.timesteps) {
     return {};
   }
-  const auto schedule = cosine_schedule(static_cast<int>(*model.weights.timesteps));
+  const auto schedule = cosine_schedule(static_cast<int>(
+      std::min<std::int64_t>(*model.weights.timesteps, std::numeric_limits<int>::max())));
   if (!schedule) {
     return invalid_input("{}: {}", model.file.string(), schedule.error().message);
   }
   for (const std::string_view name :
        {std::string_view("betas"), std::string_view("alphas_cumprod")}) {
-    const auto index = model.tensors->find(group, name);
+    auto index = model.tensors->find(group, name);
+    if (!index) {
+      index = model.tensors->find("", name);  // a file without groups
+    }
     const auto buffers = schedule_buffers();
     const auto buffer = std::find_if(buffers.begin(), buffers.end(),
                                      [&](const ScheduleBuffer& b) { return b.name == name; });
@@ -91,6 +97,16 @@ Status check_schedule(const Model& model, std::string_view group) {
   return {};
 }
 
+Status check_labels(const ModelCard& card, const fs::path& card_path, std::int64_t channels) {
+  for (const auto& [label, name] : card.labels) {
+    if (label > channels) {
+      return invalid_input("{}: names label {}, but the model has labels 1 to {}",
+                           card_path.string(), label, channels);
+    }
+  }
+  return {};
+}
+
 LabelSet label_set(const Recipe& recipe, const ModelCard& card, std::int64_t channels) {
   LabelSet set;
   set.minus_one_is_background = recipe.minus_one_is_background;
@@ -106,8 +122,9 @@ LabelSet label_set(const Recipe& recipe, const ModelCard& card, std::int64_t cha
   return set;
 }
 
-Status apply_card(Model& model, const ModelCard& card, const fs::path& card_path) {
+Status apply_card(Model& model, const ModelCard& card) {
   const Recipe& recipe = *model.recipe;
+  const fs::path& card_path = model.card;
   if (card.recipe && *card.recipe != recipe.name) {
     return invalid_input("{}: says recipe {}, but {} has the channels of {}", card_path.string(),
                          in_quotes(*card.recipe), model.name(), recipe.name);
@@ -115,6 +132,14 @@ Status apply_card(Model& model, const ModelCard& card, const fs::path& card_path
   if (card.timesteps && model.weights.timesteps && *card.timesteps != *model.weights.timesteps) {
     return invalid_input("{}: says {} timesteps, but {} was trained with {}", card_path.string(),
                          *card.timesteps, model.name(), *model.weights.timesteps);
+  }
+  if (Status status = check_labels(card, card_path, model.config.condition_channels); !status) {
+    return status;
+  }
+  if (card.frame) {
+    if (const auto frame = parse_frame(*card.frame); !frame) {
+      return invalid_input("{}: {}", card_path.string(), frame.error().message);
+    }
   }
   if (recipe.grid_xyz[0] != 0) {
     model.grid = recipe.grid_xyz;
@@ -143,16 +168,16 @@ Result<Model> open_model(const fs::path& path, const std::string& weights) {
   model.path = path;
   model.file = path;
   ModelCard card;
-  fs::path card_path;
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) {
-    card_path = path / "model.json";
-    if (fs::exists(card_path, ignored)) {
+    const fs::path card_path = path / "model.json";
+    if (fs::exists(fs::symlink_status(card_path, ignored))) {
       auto read = read_model_card(card_path);
       if (!read) {
         return read.error();
       }
       card = std::move(*read);
+      model.card = card_path;
     }
     auto file = checkpoint_in(path, card);
     if (!file) {
@@ -187,7 +212,7 @@ Result<Model> open_model(const fs::path& path, const std::string& weights) {
   if (Status status = check_schedule(model, weights); !status) {
     return status.error();
   }
-  if (Status status = apply_card(model, card, card_path); !status) {
+  if (Status status = apply_card(model, card); !status) {
     return status.error();
   }
   auto hash = hash_file(model.file);

@@ -21,6 +21,7 @@ namespace mezzotint {
 struct Model {
   std::filesystem::path path;  // as given
   std::filesystem::path file;  // the checkpoint
+  std::filesystem::path card;  // model.json; empty: none
   std::string sha256;          // of the checkpoint
   std::unique_ptr<TensorFile> tensors;
   MedDdpmWeights weights;

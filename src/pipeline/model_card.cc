@@ -58,7 +58,8 @@ class CardReader {
       }
     }
     if (!good) {
-      fail(key, fmt::format("three numbers from {} to {}", least, most));
+      fail(key, fmt::format("three {}numbers from {} to {}", std::is_integral_v<T> ? "whole " : "",
+                            least, most));
       return;
     }
     out = numbers;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "mezzotint/version.h"
 
@@ -13,6 +14,17 @@ double milliseconds_precision(double seconds) {
 }
 
 }  // namespace
+
+std::filesystem::path sidecar_path(const std::filesystem::path& out) {
+  std::string name = out.filename().string();
+  for (const std::string_view ending : {".nii.gz", ".nii"}) {
+    if (name.ends_with(ending)) {
+      name.resize(name.size() - ending.size());
+      break;
+    }
+  }
+  return out.parent_path() / (name + ".json");
+}
 
 std::string make_sidecar(const SidecarFacts& facts) {
   nlohmann::ordered_json json;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
+#include <string>
 #include <vector>
 
 #include "mezzotint/generate.h"
@@ -10,6 +12,9 @@
 #include "pipeline/session.h"
 
 namespace mezzotint {
+
+// "scan.nii.gz" and "scan.nii" -> "scan.json", in the same folder.
+[[nodiscard]] std::filesystem::path sidecar_path(const std::filesystem::path& out);
 
 struct SidecarFacts {
   const GenerateRequest& request;

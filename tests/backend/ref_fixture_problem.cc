@@ -46,6 +46,16 @@ Shape as_kernel(const Shape& shape) {
   return Shape(std::move(dims));
 }
 
+// Of a graph that is one convolution or matrix product.
+std::int64_t terms_of(const Graph& graph) {
+  const Op& op = graph.op(0);
+  if (graph.ops().size() > 1 || (op.kind != OpKind::conv3d && op.kind != OpKind::linear)) {
+    return 0;
+  }
+  const Shape& weight = graph.value(op.inputs[1]).type.shape;
+  return weight.elements() / weight[0];
+}
+
 // The tensors around one truth as inputs and parameters of a graph. The first error sticks.
 class Builder {
  public:
@@ -124,7 +134,8 @@ class Builder {
     if (!graph) {
       return graph.error();
     }
-    return Problem{*std::move(graph), std::move(bindings_), std::move(expected)};
+    const std::int64_t terms = terms_of(*graph);
+    return Problem{*std::move(graph), std::move(bindings_), std::move(expected), terms};
   }
 
  private:

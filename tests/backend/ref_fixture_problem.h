@@ -11,8 +11,8 @@
 
 namespace mezzotint::testing {
 
-// What a truth tensor is the result of. `op` is the op that does the work; nothing when the kind is
-// none that a single op computes.
+// What a truth tensor is the result of, and the op whose implementations are compared; nothing for
+// a kind that no graph here computes.
 struct ProblemKind {
   std::string name;
   std::optional<OpKind> op;
@@ -24,6 +24,7 @@ struct Problem {
   Graph graph;  // its first output is to be compared
   HostTensors bindings;
   std::vector<float> expected;  // row-major, as many elements as that output
+  std::int64_t terms = 0;       // products summed in one element; 0 when that is not all there is
 };
 
 // The graph that computes `truth`, with volumes in layout `activations`. kInvalidInput when tensors

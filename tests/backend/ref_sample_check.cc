@@ -59,7 +59,7 @@ class SampleCheck : public ::testing::Test {
 
 TEST_F(SampleCheck, accepts_what_is_right) {
   const SampleReport report = check(0);
-  EXPECT_GT(report.samples, 4096);
+  EXPECT_GT(report.samples, 3000);  // 4096 random positions of 14688, less repetitions
   // Only the rounding when stored: half an ulp.
   EXPECT_LE(report.max_abs_error, 0.5 * testing::ulp_of(report.max_abs_truth));
   EXPECT_GT(report.max_abs_truth, report.rms_truth);
@@ -84,6 +84,7 @@ TEST_F(SampleCheck, counts_non_finite_values_as_infinitely_wrong) {
 
 TEST_F(SampleCheck, judges_moments_by_the_stored_result) {
   EXPECT_LT(check(1).max_abs_error, 1e-12);
+  EXPECT_EQ(check(1).samples, 16);  // every mean and variance, once
   for (float& value : y_) {
     value += 1.0F;
   }
@@ -98,7 +99,7 @@ TEST_F(SampleCheck, stays_within_its_budget_of_reads) {
   options.read_budget = 1;
   const SampleReport report = sample_check(view(), 0, inputs_, outputs_, team_, options);
   EXPECT_LT(report.samples, 400);
-  EXPECT_GE(report.samples, 64 + 32);  // the least random positions and the corners
+  EXPECT_GE(report.samples, 64 + 16);  // random positions and the corners of [1, 8, 9, 17, 12]
 }
 
 // Too long an axis for random positions to find one wrong element.

@@ -17,9 +17,8 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 // Header fields are float32.
 constexpr double kRounding = 1e-5;
 
-const Affine kOblique{
-    {{1.5, 0.25, 0, -90}, {-0.25, 2, 0.5, -120}, {0, -0.5, 3, -70}, {0, 0, 0, 1}}};
-const Affine kSingular{{{1, 2, 0, 0}, {2, 4, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}}};
+const Affine oblique{{{1.5, 0.25, 0, -90}, {-0.25, 2, 0.5, -120}, {0, -0.5, 3, -70}, {0, 0, 0, 1}}};
+const Affine singular{{{1, 2, 0, 0}, {2, 4, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}}};
 
 NiftiHeader header_of(const NiftiBuilder& builder) {
   auto header = parse_nifti_header(builder.build(), "mask.nii");
@@ -46,10 +45,10 @@ TEST(NiftiSpace, SformWins) {
                                       .pixdim(1, std::hypot(1.5, 0.25))
                                       .pixdim(2, std::hypot(0.25, 2, 0.5))
                                       .pixdim(3, std::hypot(0.5, 3))
-                                      .sform(2, kOblique)
+                                      .sform(2, oblique)
                                       .qform(1, {0, 0, 0}, {5, 6, 7}));
     EXPECT_EQ(header.affine_source, AffineSource::kSform);
-    EXPECT_EQ(header.affine, kOblique);
+    EXPECT_EQ(header.affine, oblique);
     EXPECT_TRUE(has_note(header, "sform (code 2) and qform (code 1) differ by up to"));
     EXPECT_NEAR(header.spacing[1], std::hypot(0.25, 2, 0.5), 1e-12);
   }
@@ -96,18 +95,18 @@ TEST(NiftiSpace, QuaternionBeyondOneIsHalfATurn) {
 }
 
 TEST(NiftiSpace, SingularSformFallsBack) {
-  const auto header = header_of(NiftiBuilder().sform(2, kSingular).qform(1, {0, 0, 0}, {1, 2, 3}));
+  const auto header = header_of(NiftiBuilder().sform(2, singular).qform(1, {0, 0, 0}, {1, 2, 3}));
   EXPECT_EQ(header.affine_source, AffineSource::kQform);
   EXPECT_TRUE(has_note(header, "the sform (code 2) is singular or not finite; the qform is used"));
 
-  Affine not_finite = kOblique;
+  Affine not_finite = oblique;
   not_finite[0][3] = kNaN;
   EXPECT_EQ(header_of(NiftiBuilder().sform(2, not_finite)).affine_source, AffineSource::kPixdim);
 }
 
 TEST(NiftiSpace, WithoutCodesOnlyTheVoxelSize) {
   const auto header =
-      header_of(NiftiBuilder().pixdim(1, 2).sform(0, kOblique).qform(0, {0, 0, 1}, {1, 2, 3}));
+      header_of(NiftiBuilder().pixdim(1, 2).sform(0, oblique).qform(0, {0, 0, 1}, {1, 2, 3}));
   EXPECT_EQ(header.affine_source, AffineSource::kPixdim);
   EXPECT_EQ(header.affine, scaling_affine({2, 1, 1}));
   EXPECT_TRUE(has_note(header, "left and right cannot be told apart"));
@@ -141,10 +140,10 @@ TEST(NiftiSpace, UnitsOtherThanMillimetres) {
 }
 
 TEST(NiftiSpace, GeometryFromAffineSaysTheSame) {
-  const NiftiGeometry geometry = geometry_from_affine(kOblique);
+  const NiftiGeometry geometry = geometry_from_affine(oblique);
   const auto affine = affine_from_sform(geometry);
   ASSERT_TRUE(affine.has_value());
-  EXPECT_EQ(*affine, kOblique);
+  EXPECT_EQ(*affine, oblique);
   EXPECT_EQ(geometry.qform_code, 0);
   EXPECT_NEAR(geometry.pixdim[3], std::hypot(0.5, 3), 1e-12);
 }

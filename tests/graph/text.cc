@@ -108,7 +108,7 @@ TEST_P(BadTexts, NamesTheLine) {
   EXPECT_EQ(graph.error().message, "graph text, " + GetParam().message);
 }
 
-const std::string kInput = "input %x step float32[1, 2]\n";
+const std::string input_line = "input %x step float32[1, 2]\n";
 
 INSTANTIATE_TEST_SUITE_P(
     Text, BadTexts,
@@ -131,37 +131,39 @@ INSTANTIATE_TEST_SUITE_P(
                 " into 64 bits"},
         BadText{"layout", "input %x step float32[1, 2] channels_last\n",
                 "line 1: `x` has shape [1, 2], channels_last needs rank 5"},
-        BadText{"op", kInput + "%y = sillu(%x)\n", "line 2: there is no op `sillu`"},
-        BadText{"forward", kInput + "%y = silu(%z)\n", "line 2: no value is named `z` so far"},
-        BadText{"twice", kInput + "%x = silu(%x)\n", "line 2: the name `x` is already in use"},
-        BadText{"operand", kInput + "%y = silu(%x\n", "line 2: expected , or ) after an operand"},
-        BadText{"attribute", kInput + "%y = silu(%x) k=\n",
+        BadText{"op", input_line + "%y = sillu(%x)\n", "line 2: there is no op `sillu`"},
+        BadText{"forward", input_line + "%y = silu(%z)\n", "line 2: no value is named `z` so far"},
+        BadText{"twice", input_line + "%x = silu(%x)\n", "line 2: the name `x` is already in use"},
+        BadText{"operand", input_line + "%y = silu(%x\n",
+                "line 2: expected , or ) after an operand"},
+        BadText{"attribute", input_line + "%y = silu(%x) k=\n",
                 "line 2: expected an integer, a real or a quoted text, found ``"},
-        BadText{"attributeTwice", kInput + "%y = silu(%x) k=1 k=2\n",
+        BadText{"attributeTwice", input_line + "%y = silu(%x) k=1 k=2\n",
                 "line 2: attribute `k` is given twice"},
         BadText{"unfinished", "input %\"x step\n",
                 "line 1: a quoted text does not end, or has a \\ other than \\\\, \\\" and \\xNN"},
-        BadText{"inference", kInput + "%y = add(%x)\n",
+        BadText{"inference", input_line + "%y = add(%x)\n",
                 "line 2: op y (add): takes 2 to 2 inputs, was given 1"},
-        BadText{"wrongType", kInput + "%y = silu(%x) -> float32[1, 3]\n",
+        BadText{"wrongType", input_line + "%y = silu(%x) -> float32[1, 3]\n",
                 "line 2: result 0 is float32[1, 2], the text says float32[1, 3]"},
-        BadText{"tooManyTypes", kInput + "%y = silu(%x) -> float32[1, 2], float32[1, 2]\n",
+        BadText{"tooManyTypes", input_line + "%y = silu(%x) -> float32[1, 2], float32[1, 2]\n",
                 "line 2: 2 types are given, silu has 1 results"},
-        BadText{"trailing", kInput + "output %x %x\n", "line 2: unexpected `%x` at the end"},
-        BadText{"alias", kInput + "alias %a %x\n", "line 2: expected alias %name = %value"},
-        BadText{"brace", kInput + "}\n", "line 2: unexpected `}`"},
-        BadText{"noOutput", kInput, "line 1: the graph has no output"},
-        BadText{"openBody", kInput + "%y = region(%x) {\n  input %a step float32[1, 2]\n",
+        BadText{"trailing", input_line + "output %x %x\n", "line 2: unexpected `%x` at the end"},
+        BadText{"alias", input_line + "alias %a %x\n", "line 2: expected alias %name = %value"},
+        BadText{"brace", input_line + "}\n", "line 2: unexpected `}`"},
+        BadText{"noOutput", input_line, "line 1: the graph has no output"},
+        BadText{"openBody", input_line + "%y = region(%x) {\n  input %a step float32[1, 2]\n",
                 "line 3: the text ends inside a body; expected `}`"},
-        BadText{"bodyLine",
-                kInput + "%y = region(%x) {\n  input %a step float32[1, 2]\n  %b = silu(%c)\n}\n",
-                "line 4: no value is named `c` so far"},
+        BadText{
+            "bodyLine",
+            input_line + "%y = region(%x) {\n  input %a step float32[1, 2]\n  %b = silu(%c)\n}\n",
+            "line 4: no value is named `c` so far"},
         BadText{"bodyMismatch",
-                kInput + "%y = region(%x) {\n  input %a step float32[1, 3]\n  output %a\n}\n",
+                input_line + "%y = region(%x) {\n  input %a step float32[1, 3]\n  output %a\n}\n",
                 "line 2: op y (region): input 0 is [1, 2], its body expects [1, 3]"},
         BadText{"bodyOnSilu",
-                kInput + "%y = silu(%x) {\n  input %a step float32[1, 2]\n  output %a\n}\n"
-                         "output %y\n",
+                input_line + "%y = silu(%x) {\n  input %a step float32[1, 2]\n  output %a\n}\n"
+                             "output %y\n",
                 "line 6: op `y` (silu) must not have a body"}),
     [](const auto& info) { return info.param.name; });
 

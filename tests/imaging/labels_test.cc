@@ -13,8 +13,8 @@ namespace {
 
 using testing::NiftiBuilder;
 
-const LabelSet kWholeHead{{{1, "brain"}, {2, "tumour"}}, false};
-const LabelSet kBrats{{{1, "core"}, {2, "oedema"}, {3, "enhancing"}, {4, "brain"}}, true};
+const LabelSet whole_head{{{1, "brain"}, {2, "tumour"}}, false};
+const LabelSet brats{{{1, "core"}, {2, "oedema"}, {3, "enhancing"}, {4, "brain"}}, true};
 
 Result<LabelVolume> labels_of(const std::vector<double>& values, const LabelSet& recipe) {
   const auto image = decode_nifti(NiftiBuilder()
@@ -35,10 +35,10 @@ void expect_refused(const std::vector<double>& values, const LabelSet& recipe,
 }
 
 TEST(Labels, RoundsWhatIsNearAnInteger) {
-  const auto labels = labels_of({2.9999999993, 1.0009, 0, -0.0004, 3.9991}, kBrats);
+  const auto labels = labels_of({2.9999999993, 1.0009, 0, -0.0004, 3.9991}, brats);
   ASSERT_TRUE(labels.ok()) << labels.error().message;
   EXPECT_EQ(labels->data, (std::vector<std::uint8_t>{3, 1, 0, 0, 4}));
-  EXPECT_FALSE(labels_of({1, 1.0011}, kBrats).ok());
+  EXPECT_FALSE(labels_of({1, 1.0011}, brats).ok());
 }
 
 TEST(Labels, ScalingOfTheHeaderComesFirst) {
@@ -49,19 +49,19 @@ TEST(Labels, ScalingOfTheHeaderComesFirst) {
                                       .build(),
                                   "mask.nii");
   ASSERT_TRUE(image.ok());
-  const auto labels = labels_from_nifti(*image, kWholeHead, "mask.nii");
+  const auto labels = labels_from_nifti(*image, whole_head, "mask.nii");
   ASSERT_TRUE(labels.ok()) << labels.error().message;
   EXPECT_EQ(labels->data, (std::vector<std::uint8_t>{0, 1, 2}));
 }
 
 TEST(Labels, BadValuesAreListedWithCounts) {
-  expect_refused({0, 1, 7, 7, 7, 1.5, -1, std::numeric_limits<double>::quiet_NaN()}, kWholeHead,
+  expect_refused({0, 1, 7, 7, 7, 1.5, -1, std::numeric_limits<double>::quiet_NaN()}, whole_head,
                  "mask.nii: 3 voxels are 7, 1 is -1, 1 is 1.5, 1 is nan, expected only 0 "
                  "(background), 1 (brain), 2 (tumour); relabel the mask or choose another model");
-  expect_refused({1, std::numeric_limits<double>::infinity()}, kWholeHead,
+  expect_refused({1, std::numeric_limits<double>::infinity()}, whole_head,
                  "mask.nii: 1 voxel is inf, expected only 0 (background), 1 (brain), 2 (tumour); "
                  "relabel the mask or choose another model");
-  expect_refused({1, 300, 1e300, -5}, kWholeHead,
+  expect_refused({1, 300, 1e300, -5}, whole_head,
                  "mask.nii: 1 voxel is -5, 1 is 300, 1 is 1e+300, expected only 0 (background), 1 "
                  "(brain), 2 (tumour); relabel the mask or choose another model");
 }
@@ -69,22 +69,22 @@ TEST(Labels, BadValuesAreListedWithCounts) {
 TEST(Labels, AnIntensityImageIsRefusedInOneLine) {
   std::vector<double> values(5000);
   std::iota(values.begin(), values.end(), 0.5);
-  expect_refused(values, kWholeHead,
+  expect_refused(values, whole_head,
                  "mask.nii: 1 voxel is 0.5, 1 is 1.5, 1 is 2.5, 1 is 3.5, 1 is 4.5 and 4995 have "
                  "other values, expected only 0 (background), 1 (brain), 2 (tumour); relabel the "
                  "mask or choose another model");
 }
 
 TEST(Labels, MinusOneIsBackgroundOnlyWhereTheRecipeSaysSo) {
-  const auto labels = labels_of({-1, 4, 0}, kBrats);
+  const auto labels = labels_of({-1, 4, 0}, brats);
   ASSERT_TRUE(labels.ok()) << labels.error().message;
   EXPECT_EQ(labels->data, (std::vector<std::uint8_t>{0, 4, 0}));
-  EXPECT_FALSE(labels_of({-1, 1, 0}, kWholeHead).ok());
-  EXPECT_FALSE(labels_of({-2, 1, 0}, kBrats).ok());
+  EXPECT_FALSE(labels_of({-1, 1, 0}, whole_head).ok());
+  EXPECT_FALSE(labels_of({-2, 1, 0}, brats).ok());
 }
 
 TEST(Labels, AllZeroIsRefused) {
-  expect_refused({0, 0, 0}, kWholeHead,
+  expect_refused({0, 0, 0}, whole_head,
                  "mask.nii: all 3 voxels are 0, expected some of 0 (background), 1 (brain), 2 "
                  "(tumour); check that this is the mask and not an empty export");
 }
@@ -94,19 +94,19 @@ TEST(Labels, SeveralVolumesAreRefused) {
       NiftiBuilder().dims({2, 1, 1, 2}).voxels(std::vector<std::uint8_t>{1, 1, 1, 1}).build(),
       "mask.nii");
   ASSERT_TRUE(image.ok());
-  const auto labels = labels_from_nifti(*image, kWholeHead, "mask.nii");
+  const auto labels = labels_from_nifti(*image, whole_head, "mask.nii");
   ASSERT_FALSE(labels.ok());
   EXPECT_NE(labels.error().message.find("holds 2 x 1 x 1 x 2 voxels"), std::string::npos);
 }
 
 TEST(Labels, Counts) {
-  const auto labels = labels_of({0, 1, 1, 2, 1, 0, 0}, kWholeHead);
+  const auto labels = labels_of({0, 1, 1, 2, 1, 0, 0}, whole_head);
   ASSERT_TRUE(labels.ok());
   const LabelCounts counts = count_labels(*labels);
   EXPECT_EQ(counts[0], 3);
   EXPECT_EQ(counts[1], 3);
   EXPECT_EQ(counts[2], 1);
-  EXPECT_EQ(describe_counts(counts, kWholeHead), "3 brain, 1 tumour, 3 background");
+  EXPECT_EQ(describe_counts(counts, whole_head), "3 brain, 1 tumour, 3 background");
 }
 
 TEST(Encode, OneChannelPerLabel) {

@@ -206,15 +206,25 @@ TEST_F(Dump, diff_takes_the_order_from_either_file) {
   }
 }
 
-TEST_F(Dump, diff_counts_other_shapes_and_non_finite_values_as_departures) {
+TEST_F(Dump, diff_counts_other_sizes_and_non_finite_values_as_departures) {
   write("a", {{"p", {2}, {1, 2}}, {"q", {1}, {NAN}}});
-  write("b", {{"p", {1, 2}, {1, 2}}, {"q", {1}, {NAN}}});
+  write("b", {{"p", {1, 3}, {1, 2, 3}}, {"q", {1}, {NAN}}});
   const auto difference = diff_dumps(path("a"), path("b"));
   ASSERT_TRUE(difference);
   ASSERT_NE(difference->first(), nullptr);
-  EXPECT_EQ(difference->first()->note, "shapes [2] and [1, 2]");
+  EXPECT_EQ(difference->first()->note, "shapes [2] and [1, 3]");
+  EXPECT_TRUE(std::isinf(difference->first()->relative_l2));
   EXPECT_EQ(difference->tensors[1].note, "not finite");
   EXPECT_TRUE(std::isinf(difference->tensors[1].relative_l2));
+}
+
+TEST_F(Dump, diff_compares_volumes_that_another_program_has_flattened) {
+  write("a", {{"p", {1, 2, 1, 2}, {1, 2, 3, 4}}});
+  write("b", {{"p", {1, 2, 2}, {1, 2, 3, 4}}});
+  const auto difference = diff_dumps(path("a"), path("b"), 0);
+  ASSERT_TRUE(difference);
+  EXPECT_EQ(difference->first(), nullptr);
+  EXPECT_EQ(difference->tensors[0].note, "shapes [1, 2, 1, 2] and [1, 2, 2]");
 }
 
 TEST_F(Dump, diff_needs_something_in_common) {

@@ -13,6 +13,7 @@
 #include "pipeline/session.h"
 #include "support/fixture.h"
 #include "support/tolerance.h"
+#include "support/unet_case.h"
 
 namespace mezzotint {
 namespace {
@@ -51,22 +52,6 @@ std::optional<SamplerOptions> options_of(const nlohmann::json& facts) {
   return options;
 }
 
-// "checkpoints/tiny_whole_head, ema": the one file beside that case's manifest.
-Result<Model> model_of(const nlohmann::json& facts) {
-  const std::string weights = facts.at("weights");
-  const std::size_t comma = weights.find(", ");
-  const auto folder = testing::find_fixture(weights.substr(0, comma));
-  if (!folder) {
-    return Error{ErrorCode::kNotFound, weights + ": no such fixture"};
-  }
-  for (const auto& entry : fs::directory_iterator(*folder)) {
-    if (entry.path().extension() != ".json") {
-      return open_model(entry.path(), weights.substr(comma + 2));
-    }
-  }
-  return Error{ErrorCode::kNotFound, folder->string() + " holds no checkpoint"};
-}
-
 class SamplerFixture : public ::testing::TestWithParam<fs::path> {};
 
 TEST_P(SamplerFixture, FollowsTheReferenceStepByStep) {
@@ -80,7 +65,9 @@ TEST_P(SamplerFixture, FollowsTheReferenceStepByStep) {
   if (!options) {
     GTEST_SKIP() << "sampler kind not known here: " << fixture->what();
   }
-  const auto model = model_of(facts);
+  const auto weights = testing::stored_weights(facts);
+  ASSERT_TRUE(weights.ok()) << weights.error().message;
+  const auto model = open_model(weights->file, weights->group);
   ASSERT_TRUE(model.ok()) << model.error().message;
   const auto schedule = cosine_schedule(facts.at("T").get<int>());
   ASSERT_TRUE(schedule.ok()) << schedule.error().message;

@@ -51,6 +51,10 @@ double fixture_bound(double multiple, double reference_error, double max_abs_tru
   return std::max(multiple * reference_error, 2.0 * ulp_of(max_abs_truth));
 }
 
+double sum_bound(std::int64_t terms, double max_abs) {
+  return 6.0 * 0x1p-24 * std::sqrt(static_cast<double>(terms)) * max_abs / 3.0;
+}
+
 Difference difference(std::span<const float> values, std::span<const float> truth) {
   return compare(values, truth);
 }

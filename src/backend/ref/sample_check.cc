@@ -115,6 +115,8 @@ std::vector<Position> choose_positions(const OpView& view, std::size_t output,
   for (std::int64_t i = 0; i < count; ++i) {
     positions.push_back(random_position(shape, random));
   }
+  std::sort(positions.begin(), positions.end());
+  positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
   return positions;
 }
 

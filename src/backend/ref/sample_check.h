@@ -13,7 +13,7 @@
 namespace mezzotint {
 
 struct SampleReport {
-  std::int64_t samples = 0;
+  std::int64_t samples = 0;  // distinct positions
   double max_abs_error = 0;  // infinity when a sampled output is not finite
   double rms_error = 0;
   double rms_truth = 0;

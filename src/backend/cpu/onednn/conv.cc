@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
-#include <unordered_map>
 
-#include "backend/cpu/onednn/conv_problem.h"
+#include "backend/cpu/onednn/conv_primitive.h"
+#include "backend/cpu/onednn/conv_schedule.h"
 #include "backend/cpu/onednn/onednn_ops.h"
 #include "base/aligned_buffer.h"
 #include "base/check.h"
@@ -25,18 +25,18 @@ std::size_t aligned(std::size_t bytes) {
          AlignedBuffer::kAlignment;
 }
 
-// One source of one slab form.
-struct Piece {
+struct Form {
   convolution_forward primitive;
   memory::desc src;
   memory::desc dst;
   memory::desc scratchpad;
-  std::size_t weights;  // index into the packed ones
+  std::vector<std::size_t> weights;  // per tap group: index into the packed ones
 };
 
-// Slab forms may want the same weights in different layouts: then there are several copies.
+// Forms may want the same weights in different layouts: then there are several copies.
 struct PackedWeights {
   std::size_t source;
+  std::size_t group;
   memory::desc desc;
   std::size_t offset;
 };
@@ -44,53 +44,44 @@ struct PackedWeights {
 class ConvKernel final : public Kernel {
  public:
   // Throws dnnl::error.
-  ConvKernel(const OpView& view, ConvProblem problem, int threads)
-      : problem_(std::move(problem)), engine_(dnnl::engine::kind::cpu, 0) {
-    weight_name_ = view.input(problem_.region.weight).name;
-    if (problem_.region.bias) {
-      bias_name_ = view.input(*problem_.region.bias).name;
-    }
-    for (const ConvSlab& form : problem_.forms) {
-      std::vector<Piece>& pieces = pieces_of_form_.emplace_back();
-      for (std::size_t s = 0; s < problem_.region.sources.size(); ++s) {
-        pieces.push_back(make_piece(form, s));
-      }
+  ConvKernel(const OpView& view, ConvSchedule schedule, int threads)
+      : schedule_(std::move(schedule)),
+        region_(schedule_.region),
+        engine_(dnnl::engine::kind::cpu, 0),
+        weight_name_(view.input(region_.weight).name),
+        bias_name_(region_.bias ? view.input(*region_.bias).name : "") {
+    for (std::size_t form = 0; form < schedule_.forms.size(); ++form) {
+      forms_.push_back(make_form(form));
     }
     bias_offset_ = packed_bytes_;
-    packed_bytes_ += problem_.region.bias ? aligned(problem_.dst[1] * sizeof(float)) : 0;
-
-    const std::int64_t tasks = problem_.samples * static_cast<std::int64_t>(problem_.slabs.size());
+    packed_bytes_ += region_.bias ? aligned(channels() * sizeof(float)) : 0;
+    const std::int64_t tasks = schedule_.samples * static_cast<std::int64_t>(task_count());
     slots_ = std::min<std::int64_t>(std::max(threads, 1), tasks);
   }
 
   std::size_t workspace_bytes() const override {
-    return combined_bias_bytes() + static_cast<std::size_t>(slots_) * scratchpad_bytes_;
+    return constants_bytes() + static_cast<std::size_t>(slots_) * scratchpad_bytes_;
   }
   std::size_t packed_bytes() const override { return packed_bytes_; }
   std::size_t load_bytes() const override {
-    return static_cast<std::size_t>(problem_.weight.elements()) * sizeof(float);
+    return static_cast<std::size_t>(schedule_.weight.elements()) * sizeof(float);
   }
   AliasableInputs aliasable_inputs() const override {
-    return problem_.region.residual ? AliasableInputs{*problem_.region.residual}
-                                    : AliasableInputs{};
+    return region_.residual ? AliasableInputs{*region_.residual} : AliasableInputs{};
   }
 
   Status load(ParameterSource& source) override {
     auto packed = AlignedBuffer::allocate(packed_bytes_);
-    if (!packed) {
-      return packed.error();
+    auto plain = AlignedBuffer::allocate(load_bytes());
+    if (!packed || !plain) {
+      return packed ? plain.error() : packed.error();
     }
     packed_ = std::move(*packed);
-    auto plain = AlignedBuffer::allocate(load_bytes());
-    if (!plain) {
-      return plain.error();
-    }
     if (Status status = source.read(weight_name_, plain->as<float>()); !status) {
       return status;
     }
-    if (problem_.region.bias) {
-      const std::span<float> bias(packed_bias(), static_cast<std::size_t>(problem_.dst[1]));
-      if (Status status = source.read(bias_name_, bias); !status) {
+    if (region_.bias) {
+      if (Status status = source.read(bias_name_, {packed_bias(), channels()}); !status) {
         return status;
       }
     }
@@ -103,119 +94,126 @@ class ConvKernel final : public Kernel {
   }
 
   void launch(const LaunchContext& context) const override {
-    const float* bias = combine_bias(context);
-    const auto slab_count = static_cast<std::int64_t>(problem_.slabs.size());
-    const std::int64_t tasks = problem_.samples * slab_count;
+    const auto tasks = static_cast<std::int64_t>(task_count());
     // Without an OpenMP region around it, the library would open its own.
     std::optional<ComputeScope> alone;
     if (slots_ == 1) {
       alone.emplace(ThreadTeam(1));
     }
-    context.team.parallel_for_slots(tasks, slots_, [&](std::int64_t task, std::int64_t slot) {
-      const std::int64_t sample = task / slab_count;
-      const float* sample_bias =
-          problem_.region.time_vector ? bias + sample * problem_.dst[1] : bias;
-      run_slab(context, sample, static_cast<std::size_t>(task % slab_count), sample_bias,
-               context.workspace + combined_bias_bytes() +
-                   static_cast<std::size_t>(slot) * scratchpad_bytes_);
-    });
+    const float* constants = add_constants(context);
+    std::byte* scratchpads = context.workspace + constants_bytes();
+    context.team.parallel_for_slots(
+        schedule_.samples * tasks, slots_, [&](std::int64_t i, std::int64_t slot) {
+          run_task(context, constants, i / tasks,
+                   schedule_.tasks[static_cast<std::size_t>(i % tasks)],
+                   scratchpads + static_cast<std::size_t>(slot) * scratchpad_bytes_);
+        });
   }
 
  private:
-  Piece make_piece(const ConvSlab& form, std::size_t source) {
-    const auto desc = describe_conv_primitive(problem_, form, source, engine_);
-    const auto same = std::find_if(weights_.begin(), weights_.end(), [&](const auto& packed) {
-      return packed.source == source && packed.desc == desc.weights_desc();
-    });
-    const auto index = static_cast<std::size_t>(same - weights_.begin());
-    if (same == weights_.end()) {
-      weights_.push_back({source, desc.weights_desc(), packed_bytes_});
-      packed_bytes_ += aligned(desc.weights_desc().get_size());
-    }
-    scratchpad_bytes_ = std::max(scratchpad_bytes_, aligned(desc.scratchpad_desc().get_size()));
-    return {convolution_forward(desc), desc.src_desc(), desc.dst_desc(), desc.scratchpad_desc(),
-            index};
-  }
-
-  std::size_t combined_bias_bytes() const {
-    return problem_.region.time_vector
-               ? aligned(static_cast<std::size_t>(problem_.samples * problem_.dst[1]) *
-                         sizeof(float))
-               : 0;
-  }
-
+  std::size_t channels() const { return static_cast<std::size_t>(schedule_.dst[1]); }
+  std::size_t task_count() const { return schedule_.tasks.size(); }
   float* packed_bias() const { return reinterpret_cast<float*>(packed_.data() + bias_offset_); }
+
+  Form make_form(std::size_t index) {
+    const CallForm& spec = schedule_.forms[index];
+    const auto desc = describe_conv_call(schedule_, spec, engine_);
+    scratchpad_bytes_ = std::max(scratchpad_bytes_, aligned(desc.scratchpad_desc().get_size()));
+    Form form{convolution_forward(desc), desc.src_desc(), desc.dst_desc(), desc.scratchpad_desc(),
+              std::vector<std::size_t>(schedule_.groups.size())};
+    for (const ConvCall& call : schedule_.calls) {
+      if (call.form == index) {
+        form.weights[call.group] =
+            find_or_add_weights(spec.source, call.group, desc.weights_desc());
+      }
+    }
+    return form;
+  }
+
+  std::size_t find_or_add_weights(std::size_t source, std::size_t group, const memory::desc& desc) {
+    const auto known = std::find_if(weights_.begin(), weights_.end(), [&](const auto& packed) {
+      return packed.source == source && packed.group == group && packed.desc == desc;
+    });
+    const auto index = static_cast<std::size_t>(known - weights_.begin());
+    if (known == weights_.end()) {
+      weights_.push_back({source, group, desc, packed_bytes_});
+      packed_bytes_ += aligned(desc.get_size());
+    }
+    return index;
+  }
 
   // Throws dnnl::error.
   void pack(float* plain) const {
+    const ComputeScope one_thread{ThreadTeam(1)};
     dnnl::stream stream(engine_);
-    const Shape& weight = problem_.weight;
-    const std::int64_t taps = weight[2] * weight[3] * weight[4];
     for (const PackedWeights& packed : weights_) {
-      std::int64_t first_channel = 0;
-      for (std::size_t s = 0; s < packed.source; ++s) {
-        first_channel += problem_.region.sources[s].channels;
-      }
-      const memory::desc part(
-          conv_weight_dims(problem_, packed.source), memory::data_type::f32,
-          memory::dims{weight[1] * taps, taps, weight[3] * weight[4], weight[4], 1});
-      memory from(part, engine_, plain + first_channel * taps);
+      const WeightPart part = weight_part(schedule_, packed.source, schedule_.groups[packed.group]);
+      memory from(part.desc, engine_, plain + part.offset);
       memory to(packed.desc, engine_, packed_.data() + packed.offset);
       dnnl::reorder(from, to).execute(stream, from, to);
       stream.wait();
     }
   }
 
-  // [N, Cout] of bias + time vector, or [Cout] of the bias alone, or null.
-  const float* combine_bias(const LaunchContext& context) const {
-    const float* bias = problem_.region.bias ? packed_bias() : nullptr;
-    if (!problem_.region.time_vector) {
-      return bias;
-    }
-    const auto* time = context.inputs[*problem_.region.time_vector].as<const float>();
-    auto* combined = reinterpret_cast<float*>(context.workspace);
-    const std::int64_t channels = problem_.dst[1];
-    for (std::int64_t i = 0; i < problem_.samples * channels; ++i) {
-      combined[i] = time[i] + (bias != nullptr ? bias[i % channels] : 0.0f);
-    }
-    return combined;
+  std::size_t constants_bytes() const {
+    return aligned(static_cast<std::size_t>(schedule_.samples) * channels() * sizeof(float));
   }
 
-  void run_slab(const LaunchContext& context, std::int64_t sample, std::size_t index,
-                const float* bias, std::byte* scratchpad) const {
-    const ConvSlab& slab = problem_.slabs[index];
-    const std::vector<Piece>& pieces = pieces_of_form_[problem_.form_of_slab[index]];
-    const Shape& src = problem_.src;
-    const Shape& dst = problem_.dst;
-    const std::int64_t dst_plane = dst[3] * dst[4] * dst[1];
-    const std::int64_t dst_offset = (sample * dst[2] + slab.dst_begin) * dst_plane;
-    float* out = context.outputs[0].as<float>() + dst_offset;
-    if (problem_.region.residual) {
-      const float* residual =
-          context.inputs[*problem_.region.residual].as<const float>() + dst_offset;
-      if (residual != out) {
-        std::memcpy(out, residual,
-                    static_cast<std::size_t>(slab.dst_depth * dst_plane) * sizeof(float));
+  // [N, Cout] of bias + time vector.
+  const float* add_constants(const LaunchContext& context) const {
+    auto* constants = reinterpret_cast<float*>(context.workspace);
+    const std::size_t count = channels();
+    for (std::size_t i = 0; i < static_cast<std::size_t>(schedule_.samples) * count; ++i) {
+      constants[i] = region_.bias ? packed_bias()[i % count] : 0.0F;
+      if (region_.time_vector) {
+        constants[i] += context.inputs[*region_.time_vector].as<const float>()[i];
       }
     }
+    return constants;
+  }
+
+  // What the calls add to: the constants and the residual, if any, which may be `out` itself.
+  void begin_block(const float* constants, const float* residual, std::int64_t elements,
+                   float* out) const {
+    const auto count = static_cast<std::int64_t>(channels());
+    for (std::int64_t row = 0; row < elements; row += count) {
+      if (residual == nullptr) {
+        std::memcpy(out + row, constants, channels() * sizeof(float));
+        continue;
+      }
+#pragma omp simd
+      for (std::int64_t c = 0; c < count; ++c) {
+        out[row + c] = residual[row + c] + constants[c];
+      }
+    }
+  }
+
+  void run_task(const LaunchContext& context, const float* constants, std::int64_t sample,
+                const ConvTask& task, std::byte* scratchpad) const {
+    const Shape& src = schedule_.src;
+    const std::int64_t dst_sample = sample * (schedule_.dst.elements() / schedule_.samples);
+    float* out = context.outputs[0].as<float>() + dst_sample;
+    const float* residual = nullptr;
+    if (region_.residual) {
+      residual = context.inputs[*region_.residual].as<const float>() + dst_sample + task.dst_offset;
+    }
+    begin_block(constants + sample * schedule_.dst[1], residual, task.dst_elements,
+                out + task.dst_offset);
     try {
       dnnl::stream stream(engine_);
-      for (std::size_t s = 0; s < pieces.size(); ++s) {
-        const Piece& piece = pieces[s];
-        const ConvSource& source = problem_.region.sources[s];
-        const PackedWeights& weights = weights_[piece.weights];
-        auto* in = context.inputs[source.input].as<float>() +
-                   (sample * src[2] + slab.src_begin) * src[3] * src[4] * source.channels;
-        std::unordered_map<int, memory> arguments{
-            {DNNL_ARG_SRC, memory(piece.src, engine_, in)},
-            {DNNL_ARG_WEIGHTS, memory(weights.desc, engine_, packed_.data() + weights.offset)},
-            {DNNL_ARG_DST, memory(piece.dst, engine_, out)},
-            {DNNL_ARG_SCRATCHPAD, memory(piece.scratchpad, engine_, scratchpad)}};
-        if (s == 0 && bias != nullptr) {
-          const memory::desc desc({dst[1]}, memory::data_type::f32, memory::format_tag::a);
-          arguments.emplace(DNNL_ARG_BIAS, memory(desc, engine_, const_cast<float*>(bias)));
-        }
-        piece.primitive.execute(stream, arguments);
+      for (std::size_t i = 0; i < task.call_count; ++i) {
+        const ConvCall& call = schedule_.calls[task.first_call + i];
+        const Form& form = forms_[call.form];
+        const PackedWeights& weights = weights_[form.weights[call.group]];
+        const ConvSource& source = region_.sources[schedule_.forms[call.form].source];
+        float* in = context.inputs[source.input].as<float>() +
+                    sample * source.channels * src[2] * src[3] * src[4] + call.src_offset;
+        form.primitive.execute(
+            stream,
+            {{DNNL_ARG_SRC, memory(form.src, engine_, in)},
+             {DNNL_ARG_WEIGHTS, memory(weights.desc, engine_, packed_.data() + weights.offset)},
+             {DNNL_ARG_DST, memory(form.dst, engine_, out + call.dst_offset)},
+             {DNNL_ARG_SCRATCHPAD, memory(form.scratchpad, engine_, scratchpad)}});
       }
       stream.wait();
     } catch (const std::exception&) {
@@ -223,12 +221,13 @@ class ConvKernel final : public Kernel {
     }
   }
 
-  ConvProblem problem_;
+  ConvSchedule schedule_;
+  const ConvRegion& region_;
   dnnl::engine engine_;
   std::string weight_name_;
   std::string bias_name_;
   std::vector<PackedWeights> weights_;
-  std::vector<std::vector<Piece>> pieces_of_form_;
+  std::vector<Form> forms_;
   std::size_t packed_bytes_ = 0;
   std::size_t bias_offset_ = 0;
   std::size_t scratchpad_bytes_ = 0;
@@ -289,15 +288,13 @@ class OnednnConv final : public Implementation {
     }
     const ComputeScope one_thread{ThreadTeam(1)};
     try {
-      const ConvProblem problem = make_conv_problem(view, *region);
+      const ConvSchedule schedule = schedule_conv(view, *region);
       const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-      for (const ConvSlab& form : problem.forms) {
-        for (std::size_t s = 0; s < region->sources.size(); ++s) {
-          const std::string implementation =
-              describe_conv_primitive(problem, form, s, engine).impl_info_str();
-          if (implementation.starts_with("ref")) {
-            return fmt::format("oneDNN has only its slow reference ({}) for this", implementation);
-          }
+      for (const CallForm& form : schedule.forms) {
+        const std::string implementation =
+            describe_conv_call(schedule, form, engine).impl_info_str();
+        if (implementation.starts_with("ref")) {
+          return fmt::format("oneDNN has only its slow reference ({}) for this", implementation);
         }
       }
     } catch (const dnnl::error& error) {
@@ -306,7 +303,7 @@ class OnednnConv final : public Implementation {
     return std::nullopt;
   }
 
-  // One thread while the primitives are made: see conv_slabs.h.
+  // One thread while the primitives are made: see conv_schedule.h.
   Result<std::unique_ptr<Kernel>> prepare(const OpView& view,
                                           const Machine& machine) const override {
     const ComputeScope one_thread{ThreadTeam(1)};
@@ -314,7 +311,7 @@ class OnednnConv final : public Implementation {
       const auto region = describe_conv(view);
       check(region.has_value(), "onednn.conv prepared what it refuses");
       return std::unique_ptr<Kernel>(
-          std::make_unique<ConvKernel>(view, make_conv_problem(view, *region), machine.threads));
+          std::make_unique<ConvKernel>(view, schedule_conv(view, *region), machine.threads));
     } catch (const dnnl::error& error) {
       return unsupported("{}: oneDNN refuses: {}", view.op.name, error.what());
     }

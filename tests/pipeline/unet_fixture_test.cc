@@ -1,0 +1,203 @@
+// The compiled network against the reference: every stored output and activation, with the default
+// plan of each precision, and with each implementation forced on every op that it can compute.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "backend/cpu/cpu_backend.h"
+#include "pipeline/machine.h"
+#include "pipeline/model.h"
+#include "runtime/compile.h"
+#include "support/fixture.h"
+#include "support/tolerance.h"
+#include "support/unet_case.h"
+
+namespace mezzotint {
+namespace {
+
+using testing::FixtureCase;
+using testing::FixtureTensor;
+using testing::UnetCase;
+
+// The precision table: multiples of the error that PyTorch's own float32 makes, and relative L2.
+double multiple_of(Precision precision) {
+  return precision == Precision::kStrict ? 4 : 8;
+}
+constexpr double kRelativeL2 = 1e-5;
+
+std::vector<float> to_float(const std::vector<double>& values) {
+  return {values.begin(), values.end()};
+}
+
+Binding bind_floats(std::string_view name, std::vector<float>& data) {
+  return {name, reinterpret_cast<std::byte*>(data.data()), data.size() * sizeof(float)};
+}
+
+// One stored evaluation: what goes in, and what should come out.
+struct Evaluation {
+  FixtureCase fixture;
+  Model model;
+  Graph graph;
+  std::vector<float> x;
+  std::vector<float> condition;
+  std::vector<float> timesteps;
+  std::vector<std::string> results;  // names of the graph's values that are stored
+};
+
+Result<Evaluation> load(const UnetCase& unet_case) {
+  auto fixture = FixtureCase::load(unet_case.manifest);
+  if (!fixture) {
+    return fixture.error();
+  }
+  const auto weights = testing::stored_weights(fixture->facts());
+  if (!weights) {
+    return weights.error();
+  }
+  auto model = open_model(weights->file, weights->group);
+  if (!model) {
+    return model.error();
+  }
+  const std::string input = unet_case.input + ".x";
+  const auto x = fixture->read_double(input);
+  if (!x) {
+    return x.error();
+  }
+  const std::vector<std::int64_t> shape = fixture->find(input)->shape;
+  auto graph = build_med_ddpm(model->config, shape[0], {shape[2], shape[3], shape[4]});
+  if (!graph) {
+    return graph.error();
+  }
+  const std::int64_t image = model->config.image_channels;
+  Evaluation evaluation{std::move(*fixture), std::move(*model), std::move(*graph), {}, {}, {}, {}};
+  evaluation.x = to_float(testing::take_channels(*x, shape, 0, image));
+  evaluation.condition = to_float(testing::take_channels(*x, shape, image, shape[1]));
+  evaluation.timesteps = to_float(testing::parse_timesteps(unet_case.timesteps));
+  for (const FixtureTensor& tensor : evaluation.fixture.tensors()) {
+    if (testing::is_result(unet_case, tensor.name)) {
+      evaluation.results.push_back(tensor.name);
+    }
+  }
+  return evaluation;
+}
+
+class UnetFixture : public ::testing::TestWithParam<UnetCase> {
+ protected:
+  void SetUp() override {
+    if (GetParam().manifest.empty()) {
+      GTEST_SKIP() << "no folder `unet` among the fixtures";
+    }
+    auto loaded = load(GetParam());
+    ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+    evaluation_.emplace(std::move(*loaded));
+    ASSERT_FALSE(evaluation_->results.empty());
+    auto machine = this_machine(2);
+    ASSERT_TRUE(machine.ok()) << machine.error().message;
+    options_.machine = *machine;
+    backend_ = make_cpu_backend();
+  }
+
+  // Runs the network twice: with everything that is stored kept, which keeps fusion from swallowing
+  // it, and as it runs for a user, with the prediction alone.
+  void expect_agreement() {
+    for (const bool keep : {true, false}) {
+      SCOPED_TRACE(keep ? "activations kept" : "prediction alone");
+      expect_agreement(keep);
+    }
+  }
+
+  void expect_agreement(bool keep) {
+    Evaluation& e = *evaluation_;
+    options_.keep.clear();
+    for (const std::string& tensor : e.results) {
+      const std::string name = testing::value_name(GetParam(), tensor);
+      ASSERT_TRUE(e.graph.find_value(name)) << "the graph has no value " << name;
+      if (keep && *e.graph.find_value(name) != e.graph.outputs()[0]) {
+        options_.keep.push_back(name);
+      }
+    }
+    auto program = compile(e.graph, *backend_, options_);
+    ASSERT_TRUE(program.ok()) << program.error().message;
+    ModelParameters parameters(e.model);
+    Status status = program->load(parameters);
+    ASSERT_TRUE(status.ok()) << status.error().message;
+    const auto arena = program->make_arena();
+    ASSERT_TRUE(arena.ok());
+
+    const std::string output = e.graph.value(e.graph.outputs()[0]).name;
+    std::map<std::string, std::vector<float>> made;
+    std::vector<Binding> bindings{bind_floats("x", e.x), bind_floats("condition", e.condition),
+                                  bind_floats("t", e.timesteps)};
+    std::vector<std::string> names = options_.keep;
+    names.push_back(output);
+    for (const std::string& name : names) {
+      made[name].resize(
+          static_cast<std::size_t>(e.graph.value(*e.graph.find_value(name)).type.shape.elements()));
+      bindings.push_back(bind_floats(made.find(name)->first, made[name]));
+    }
+    const RunOptions run{ThreadTeam(2), nullptr, {}};
+    const Binding condition[] = {bind_floats("condition", e.condition)};
+    ASSERT_TRUE(program->run(Rate::kVolume, condition, *arena, run).ok());
+    status = program->run(Rate::kStep, bindings, *arena, run);
+    ASSERT_TRUE(status.ok()) << status.error().message;
+
+    for (const std::string& tensor : e.results) {
+      const std::string name = testing::value_name(GetParam(), tensor);
+      const bool is_output = *e.graph.find_value(name) == e.graph.outputs()[0];
+      if (!keep && !is_output) {
+        continue;
+      }
+      const FixtureTensor& info = *e.fixture.find(tensor);
+      const auto truth = e.fixture.read_double(tensor);
+      ASSERT_TRUE(truth.ok()) << truth.error().message;
+      const testing::Difference difference =
+          testing::difference(made[is_output ? output : name], std::span(*truth));
+      EXPECT_LE(difference.max_abs, testing::fixture_bound(multiple_of(options_.plan.precision),
+                                                           info.reference_error, info.max_abs))
+          << tensor << ": " << difference.text;
+      EXPECT_LE(difference.relative_l2, kRelativeL2) << tensor;
+    }
+  }
+
+  std::optional<Evaluation> evaluation_;
+  std::unique_ptr<Backend> backend_;
+  CompileOptions options_;
+};
+
+TEST_P(UnetFixture, AgreesInStrict) {
+  options_.plan.precision = Precision::kStrict;
+  expect_agreement();
+}
+
+TEST_P(UnetFixture, AgreesInFp32) {
+  options_.plan.precision = Precision::kFp32;
+  expect_agreement();
+}
+
+// An implementation that the default plan leaves aside must be as right as the one it takes.
+TEST_P(UnetFixture, AgreesWithEachImplementationForced) {
+  const auto lowered = lower(evaluation_->graph, *backend_, options_);
+  ASSERT_TRUE(lowered.ok()) << lowered.error().message;
+  std::map<std::string, std::map<std::string, PlanEntry>> forced;  // implementation -> plan
+  for (const Explanation& op : explain(*lowered, *backend_, options_)) {
+    for (const Choice& choice : op.choices) {
+      if (choice.refusal.empty() && !choice.chosen) {
+        forced[choice.implementation][op.op].implementation = choice.implementation;
+      }
+    }
+  }
+  if (forced.empty()) {
+    GTEST_SKIP() << "no op of this network has a second implementation here";
+  }
+  for (const auto& [implementation, entries] : forced) {
+    SCOPED_TRACE(implementation + " on " + std::to_string(entries.size()) + " ops");
+    options_.plan.entries = entries;
+    expect_agreement();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(fixture, UnetFixture, ::testing::ValuesIn(testing::unet_cases()),
+                         [](const auto& info) { return testing::name_of(info.param); });
+
+}  // namespace
+}  // namespace mezzotint
