@@ -1,10 +1,9 @@
 // mezzotint bench: how fast is this op or network here, and is it right?
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "cli/arguments.h"
 #include "cli/bench_print.h"
+#include "cli/print.h"
 #include "cli/verb.h"
 #include "pipeline/machine.h"
 
@@ -33,7 +32,7 @@ struct BenchArguments {
 };
 
 int usage(const std::string& message) {
-  fmt::print(stderr, "mezzotint: {}\n", message);
+  print_to(stderr, "mezzotint: {}\n", message);
   return kExitUsage;
 }
 
@@ -86,7 +85,7 @@ int run_dump(const Job& job, Subject& subject) {
   if (Status status = out->commit(); !status) {
     return fail(status.error());
   }
-  fmt::print("{}\n", job.arguments.out.string());
+  print_to(stdout, "{}\n", job.arguments.out.string());
   return kExitOk;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/print.h"
 #include "pipeline/machine.h"
 
 namespace mezzotint::cli {
@@ -34,7 +35,7 @@ std::string describe(const Timing& timing) {
 }
 
 void print_json(const ordered_json& json) {
-  fmt::print("{}\n", json.dump(2, ' ', false, ordered_json::error_handler_t::replace));
+  print_to(stdout, "{}\n", json.dump(2, ' ', false, ordered_json::error_handler_t::replace));
 }
 
 void add_machine(ordered_json& json, const Machine& machine) {
@@ -57,7 +58,7 @@ void print_op_table(const ModelReport& report) {
   for (const OpTime& op : report.ops) {
     total += op.seconds;
   }
-  fmt::print("  {:>10} {:>6} {:>8} {:>7}  {}\n", "time", "share", "GF/s", "GB/s", "op");
+  print_to(stdout, "  {:>10} {:>6} {:>8} {:>7}  {}\n", "time", "share", "GF/s", "GB/s", "op");
   const std::size_t rows = std::min(kRows, report.ops.size());
   double rest = 0;
   for (std::size_t i = 0; i < report.ops.size(); ++i) {
@@ -66,13 +67,13 @@ void print_op_table(const ModelReport& report) {
       rest += op.seconds;
       continue;
     }
-    fmt::print("  {:>10} {:>5.1f}% {:>8.1f} {:>7.1f}  {} ({})\n", duration(op.seconds),
-               100 * op.seconds / total, per_second(op.flops, op.seconds),
-               per_second(op.bytes, op.seconds), op.op, op.implementation);
+    print_to(stdout, "  {:>10} {:>5.1f}% {:>8.1f} {:>7.1f}  {} ({})\n", duration(op.seconds),
+             100 * op.seconds / total, per_second(op.flops, op.seconds),
+             per_second(op.bytes, op.seconds), op.op, op.implementation);
   }
   if (rest > 0) {
-    fmt::print("  {:>10} {:>5.1f}% {:>16}  {} more ops\n", duration(rest), 100 * rest / total, "",
-               report.ops.size() - rows);
+    print_to(stdout, "  {:>10} {:>5.1f}% {:>16}  {} more ops\n", duration(rest), 100 * rest / total,
+             "", report.ops.size() - rows);
   }
 }
 
@@ -80,21 +81,21 @@ void print_op_table(const ModelReport& report) {
 
 void print_problem(const ProblemReport& report, const Machine& machine) {
   const OpVerdict& verdict = report.verdict;
-  fmt::print("{}\n", report.problem);
-  fmt::print("  machine  {}\n", describe(machine));
-  fmt::print("  by       {}\n", report.implementation);
-  fmt::print("  check    {}: max error {:.3g} of {:.3g} allowed, {} samples\n",
-             verdict.ok() ? "right" : "WRONG", verdict.report.max_abs_error, verdict.bound,
-             verdict.report.samples);
+  print_to(stdout, "{}\n", report.problem);
+  print_to(stdout, "  machine  {}\n", describe(machine));
+  print_to(stdout, "  by       {}\n", report.implementation);
+  print_to(stdout, "  check    {}: max error {:.3g} of {:.3g} allowed, {} samples\n",
+           verdict.ok() ? "right" : "WRONG", verdict.report.max_abs_error, verdict.bound,
+           verdict.report.samples);
   if (!verdict.ok()) {
     return;
   }
-  fmt::print("  time     {} ({})\n", duration(report.timing.median_seconds),
-             describe(report.timing));
-  fmt::print("  rate     {:.1f} GF/s, {:.1f} GB/s\n",
-             per_second(report.flops, report.timing.median_seconds),
-             per_second(report.bytes, report.timing.median_seconds));
-  fmt::print("  memory   {} peak\n", format_bytes(report.peak_bytes));
+  print_to(stdout, "  time     {} ({})\n", duration(report.timing.median_seconds),
+           describe(report.timing));
+  print_to(stdout, "  rate     {:.1f} GF/s, {:.1f} GB/s\n",
+           per_second(report.flops, report.timing.median_seconds),
+           per_second(report.bytes, report.timing.median_seconds));
+  print_to(stdout, "  memory   {} peak\n", format_bytes(report.peak_bytes));
 }
 
 void print_problem_json(const ProblemReport& report, const Machine& machine) {
@@ -114,21 +115,22 @@ void print_problem_json(const ProblemReport& report, const Machine& machine) {
 }
 
 void print_model(const ModelReport& report, const Machine& machine) {
-  fmt::print("{} at {}, t = {}\n", report.model, fmt::join(report.grid, "x"), report.timestep);
-  fmt::print("  machine  {}\n", describe(machine));
+  print_to(stdout, "{} at {}, t = {}\n", report.model, fmt::join(report.grid, "x"),
+           report.timestep);
+  print_to(stdout, "  machine  {}\n", describe(machine));
   if (const OpVerdict* worst = report.worst(); worst != nullptr) {
-    fmt::print("  check    {}: {} results; nearest to its bound: {}\n",
-               report.ok() ? "right" : "WRONG", report.verdicts.size(), worst->describe());
+    print_to(stdout, "  check    {}: {} results; nearest to its bound: {}\n",
+             report.ok() ? "right" : "WRONG", report.verdicts.size(), worst->describe());
   }
   if (!report.timing) {
     return;
   }
   const Timing& timing = *report.timing;
-  fmt::print("  time     {} ({}), {} predicted\n", duration(timing.median_seconds),
-             describe(timing), duration(report.predicted_seconds));
-  fmt::print("  rate     {:.1f} GF/s\n", per_second(report.flops, timing.median_seconds));
-  fmt::print("  memory   {} peak, {} predicted\n", format_bytes(report.peak_bytes),
-             format_bytes(report.predicted_peak_bytes));
+  print_to(stdout, "  time     {} ({}), {} predicted\n", duration(timing.median_seconds),
+           describe(timing), duration(report.predicted_seconds));
+  print_to(stdout, "  rate     {:.1f} GF/s\n", per_second(report.flops, timing.median_seconds));
+  print_to(stdout, "  memory   {} peak, {} predicted\n", format_bytes(report.peak_bytes),
+           format_bytes(report.predicted_peak_bytes));
   print_op_table(report);
 }
 
@@ -167,12 +169,12 @@ void print_model_json(const ModelReport& report, const Machine& machine, Precisi
 
 void print_explanations(const std::vector<Explanation>& explanations) {
   for (const Explanation& explanation : explanations) {
-    fmt::print("{} ({})\n", explanation.op, name_of(explanation.kind));
+    print_to(stdout, "{} ({})\n", explanation.op, name_of(explanation.kind));
     for (const Choice& choice : explanation.choices) {
-      fmt::print("  {} {:<24} {}\n", choice.chosen ? '*' : ' ', choice.implementation,
-                 choice.refusal.empty()
-                     ? fmt::format("yes, {} predicted", duration(choice.predicted_seconds))
-                     : "no: " + choice.refusal);
+      print_to(stdout, "  {} {:<24} {}\n", choice.chosen ? '*' : ' ', choice.implementation,
+               choice.refusal.empty()
+                   ? fmt::format("yes, {} predicted", duration(choice.predicted_seconds))
+                   : "no: " + choice.refusal);
     }
   }
 }
@@ -206,15 +208,15 @@ void print_diff(const DumpDifference& difference) {
                        d.max_error, d.note.empty() ? "" : " (" + d.note + ")");
   };
   if (const TensorDifference* first = difference.first(); first != nullptr) {
-    fmt::print("first to depart: {}\n", line(*first));
+    print_to(stdout, "first to depart: {}\n", line(*first));
   } else {
-    fmt::print("no departure beyond relative L2 {:.3g}\n", difference.tolerance);
+    print_to(stdout, "no departure beyond relative L2 {:.3g}\n", difference.tolerance);
   }
-  fmt::print("compared: {}; only in the first file: {}; only in the second: {}\n",
-             difference.tensors.size(), difference.only_in_a.size(), difference.only_in_b.size());
-  fmt::print("worst:\n");
+  print_to(stdout, "compared: {}; only in the first file: {}; only in the second: {}\n",
+           difference.tensors.size(), difference.only_in_a.size(), difference.only_in_b.size());
+  print_to(stdout, "worst:\n");
   for (const TensorDifference* worst : difference.worst(kWorst)) {
-    fmt::print("  {}\n", line(*worst));
+    print_to(stdout, "  {}\n", line(*worst));
   }
 }
 

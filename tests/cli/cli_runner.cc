@@ -1,0 +1,138 @@
+#include "cli/cli_runner.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+
+#include "base/check.h"
+
+namespace mezzotint::testing {
+namespace {
+
+constexpr int kTimeoutMilliseconds = 120'000;
+
+// Appends what `descriptor` has; at its end closes it and sets it to -1.
+void drain(int& descriptor, std::string& text) {
+  std::array<char, 4096> block;
+  const ssize_t count = ::read(descriptor, block.data(), block.size());
+  if (count > 0) {
+    text.append(block.data(), static_cast<std::size_t>(count));
+    return;
+  }
+  ::close(descriptor);
+  descriptor = -1;
+}
+
+}  // namespace
+
+RunningCommand::RunningCommand(const std::vector<std::string>& arguments, const char* err_path) {
+  std::array<int, 2> out{};
+  std::array<int, 2> err{};
+  check(::pipe2(out.data(), O_CLOEXEC) == 0 && ::pipe2(err.data(), O_CLOEXEC) == 0, "no pipe");
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+  if (err_path != nullptr) {
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err_path, O_WRONLY, 0);
+  } else {
+    posix_spawn_file_actions_adddup2(&actions, err[1], STDERR_FILENO);
+  }
+  std::vector<std::string> words{MEZZOTINT_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) {
+    argv.push_back(word.data());
+  }
+  argv.push_back(nullptr);
+  const int failure = ::posix_spawn(&child_, argv[0], &actions, nullptr, argv.data(), environ);
+  check(failure == 0, "the program cannot be started");
+  posix_spawn_file_actions_destroy(&actions);
+  ::close(out[1]);
+  ::close(err[1]);
+  out_ = out[0];
+  err_ = err[0];
+}
+
+RunningCommand::~RunningCommand() {
+  if (child_ > 0) {
+    send(SIGKILL);
+    finish();
+  }
+}
+
+bool RunningCommand::pump() {
+  std::array<pollfd, 2> streams{{{out_, POLLIN, 0}, {err_, POLLIN, 0}}};
+  if ((out_ < 0 && err_ < 0) || ::poll(streams.data(), 2, kTimeoutMilliseconds) <= 0) {
+    return false;
+  }
+  if (streams[0].revents != 0) {
+    drain(out_, result_.out);
+  }
+  if (streams[1].revents != 0) {
+    drain(err_, result_.err);
+  }
+  return true;
+}
+
+bool RunningCommand::wait_for_stderr(std::string_view text) {
+  while (result_.err.find(text) == std::string::npos) {
+    if (err_ < 0 || !pump()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void RunningCommand::send(int signal) {
+  ::kill(child_, signal);
+}
+
+void RunningCommand::close_stdout() {
+  ::close(out_);
+  out_ = -1;
+}
+
+CommandResult RunningCommand::finish() {
+  while (pump()) {
+  }
+  if (out_ >= 0 || err_ >= 0) {
+    send(SIGKILL);
+  }
+  int status = 0;
+  rusage usage{};
+  ::wait4(child_, &status, 0, &usage);
+  child_ = -1;
+  for (const int descriptor : {out_, err_}) {
+    if (descriptor >= 0) {
+      ::close(descriptor);
+    }
+  }
+  out_ = -1;
+  err_ = -1;
+  result_.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  result_.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  return result_;
+}
+
+CommandResult run_program(const std::vector<std::string>& arguments) {
+  return RunningCommand(arguments).finish();
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return lines;
+}
+
+}  // namespace mezzotint::testing

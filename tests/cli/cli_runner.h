@@ -1,0 +1,51 @@
+// Runs the built program as a user would: its words, its two streams, its exit code, its memory.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mezzotint::testing {
+
+struct CommandResult {
+  int exit_code = 0;  // negative: killed by that signal, as after a crash or a timeout
+  std::string out;
+  std::string err;
+  std::uint64_t peak_bytes = 0;  // high-water mark of its resident set
+};
+
+// One child process. Each wait gives up after two minutes: finish() then kills the child.
+class RunningCommand {
+ public:
+  // The program with `arguments`; its stdin is empty, its stderr goes to the file `err_path` if one
+  // is given.
+  explicit RunningCommand(const std::vector<std::string>& arguments, const char* err_path = nullptr);
+  ~RunningCommand();
+  RunningCommand(const RunningCommand&) = delete;
+  RunningCommand& operator=(const RunningCommand&) = delete;
+
+  // True when stderr has `text`, false when the program ended without it.
+  bool wait_for_stderr(std::string_view text);
+  void send(int signal);
+  // Closes our end of its stdout, as a reader does that has seen enough.
+  void close_stdout();
+  CommandResult finish();
+
+ private:
+  bool pump();
+
+  pid_t child_ = -1;
+  int out_ = -1;
+  int err_ = -1;
+  CommandResult result_;
+};
+
+CommandResult run_program(const std::vector<std::string>& arguments);
+
+// Lines without their line breaks.
+std::vector<std::string> lines_of(std::string_view text);
+
+}  // namespace mezzotint::testing

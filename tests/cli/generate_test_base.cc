@@ -1,0 +1,70 @@
+#include "cli/generate_test_base.h"
+
+namespace mezzotint::testing {
+
+GenerateTest::GenerateTest() {
+  TinyModel().save(in_folder("model.safetensors"));
+  write_bytes(in_folder("mask.nii"), head_mask(kDims).build());
+}
+
+Flags GenerateTest::usual() const {
+  return {{"--model", in_folder("model.safetensors").string()},
+          {"--mask", in_folder("mask.nii").string()},
+          {"--out", in_folder("out.nii").string()},
+          {"--size", "8x10x12"},
+          {"--steps", "2"},
+          {"--threads", "1"}};
+}
+
+Flags GenerateTest::with(const std::string& flag, const std::string& value) const {
+  Flags flags = usual();
+  flags[flag] = value;
+  return flags;
+}
+
+std::vector<std::string> GenerateTest::words(const Flags& flags) {
+  std::vector<std::string> words{"generate"};
+  for (const auto& [flag, value] : flags) {
+    words.push_back(flag);
+    if (value) {
+      words.push_back(*value);
+    }
+  }
+  return words;
+}
+
+std::string GenerateTest::volume(const Flags& flags) {
+  const CommandResult result = run(flags);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return read_text(*flags.at("--out"));
+}
+
+void GenerateTest::expect_refused(const Flags& flags, const std::vector<std::string>& parts,
+                                  int exit_code) const {
+  const auto before = folder_.content();
+  const CommandResult result = run(flags);
+  EXPECT_EQ(result.exit_code, exit_code) << result.err;
+  EXPECT_EQ(result.out, "");
+  expect_one_line(result.err, parts);
+  const auto after = folder_.content();
+  EXPECT_EQ(after.size(), before.size());
+  for (const auto& [name, content] : after) {
+    const auto found = before.find(name);
+    ASSERT_NE(found, before.end()) << name << " was left behind";
+    EXPECT_TRUE(found->second == content) << name << " was changed";
+  }
+}
+
+void expect_one_line(const std::string& err, const std::vector<std::string>& parts) {
+  EXPECT_EQ(lines_of(err).size(), 1U) << err;
+  EXPECT_TRUE(err.starts_with("mezzotint: ")) << err;
+  for (const std::string& part : parts) {
+    EXPECT_NE(err.find(part), std::string::npos) << "expected: " << part << "\nfound: " << err;
+  }
+}
+
+std::filesystem::path demo_model() {
+  return std::filesystem::path(MEZZOTINT_SOURCE_DIR) / "models" / "demo-brain32";
+}
+
+}  // namespace mezzotint::testing
