@@ -175,30 +175,29 @@ double best_seconds(const Problem& problem, const ThreadTeam& team) {
   return best;
 }
 
-// The rate of each implementation is the median over its shapes; what is faster than a microsecond
-// is all launch.
+// GFLOP/s over all shapes together, the best GB/s of any shape, and the time of the smallest shape
+// (at most 5 us) as the cost of a launch. What computes nothing gets 1 GFLOP/s, to divide by.
 void print_cost_rows(const Backend& backend, const Machine& machine, const ThreadTeam& team) {
-  struct Rates {
-    std::vector<double> gflops;
-    std::vector<double> gbytes;
-    double launch = 1e9;
+  struct Totals {
+    double flops = 0;
+    double seconds = 0;
+    double best_gbytes = 0;
+    double least_seconds = 5e-6;
   };
-  std::map<std::string, Rates> rows;
+  std::map<std::string, Totals> rows;
   for_each_problem(backend, machine, [&](const Spec&, const std::shared_ptr<Problem>& problem) {
     const double seconds = best_seconds(*problem, team);
-    Rates& rates = rows[std::string(problem->implementation->name())];
-    rates.gflops.push_back(flops_of(problem->view()) / seconds * 1e-9);
-    rates.gbytes.push_back(bytes_of(problem->view()) / seconds * 1e-9);
-    rates.launch = std::min(rates.launch, seconds);
+    Totals& totals = rows[std::string(problem->implementation->name())];
+    totals.flops += flops_of(problem->view());
+    totals.seconds += seconds;
+    totals.best_gbytes = std::max(totals.best_gbytes, bytes_of(problem->view()) / seconds * 1e-9);
+    totals.least_seconds = std::min(totals.least_seconds, seconds);
   });
-  const auto median = [](std::vector<double>& values) {
-    std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-    return values[values.size() / 2];
-  };
-  for (auto& [name, rates] : rows) {
+  for (const auto& [name, totals] : rows) {
     fmt::print("    {{Isa::{}, \"{}\", {:.1f}, {:.1f}, {:.1e}}},\n",
-               machine.isa == Isa::kAvx2 ? "kAvx2" : "kAvx512", name, median(rates.gflops),
-               median(rates.gbytes), std::min(rates.launch, 5e-6));
+               machine.isa == Isa::kAvx2 ? "kAvx2" : "kAvx512", name,
+               std::max(totals.flops / totals.seconds * 1e-9, 1.0), totals.best_gbytes,
+               totals.least_seconds);
   }
 }
 

@@ -29,7 +29,8 @@ struct Condition {
   std::vector<std::string> notes;  // what was assumed or lost
 };
 
-// Which grid a run uses: --size, else the model's, else the mask's own when the model can take it.
+// Which grid a run uses: `size`, else the model's. kInvalidInput when neither is known, or a side
+// is no multiple of what the network needs (the line gives the nearest).
 Result<std::array<std::int64_t, 3>> choose_grid(
     const Model& model, const std::optional<std::array<std::int64_t, 3>>& size);
 

@@ -293,6 +293,9 @@ class GenerateJob {
     overview.mask = describe_counts(count_labels(condition_.mask), model_.labels);
     overview.fit = condition_.fit;
     overview.notes = condition_.notes;
+    if (model_.licence) {
+      overview.notes.push_back(fmt::format("the model's licence: {}", *model_.licence));
+    }
     overview.steps = static_cast<int>(chain_.options.timesteps.size());
     overview.sampler = fmt::format(
         "{}, {} of {} timesteps, {}", request_.sampler, overview.steps, chain_.schedule.timesteps(),

@@ -148,6 +148,7 @@ Status apply_card(Model& model, const ModelCard& card) {
     model.grid = card.grid;
   }
   model.spacing_mm = card.spacing_mm;
+  model.licence = card.licence;
   model.frame = card.frame.value_or(std::string(recipe.frame));
   model.labels = label_set(recipe, card, model.config.condition_channels);
   if (model.weights.timesteps) {

@@ -31,7 +31,8 @@ struct Model {
   std::optional<std::array<std::int64_t, 3>> grid;  // x, y, z; nothing: unknown
   std::optional<std::array<double, 3>> spacing_mm;
   std::string frame;
-  std::optional<int> timesteps;  // length of the schedule, if the files say
+  std::optional<int> timesteps;        // length of the schedule, if the files say
+  std::optional<std::string> licence;  // as the folder states it
   std::int64_t parameters = 0;
 
   // "model.pt"; for messages.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 #include "base/check.h"
 #include "base/error.h"
@@ -15,15 +16,21 @@ namespace {
 
 Choice consider(const Implementation& implementation, const OpView& view, const Backend& backend,
                 const Machine& machine) {
-  Choice choice{std::string(implementation.name()), "", 0, false};
+  Choice choice;
+  choice.implementation = implementation.name();
   if (auto reason = implementation.refusal(view, machine)) {
     choice.refusal = std::move(*reason);
     return choice;
   }
-  if (const auto row = backend.costs().find(implementation.name(), machine.isa)) {
-    choice.predicted_seconds =
-        CostTable::seconds(*row, flops_of(view), bytes_of(view), machine.threads);
+  const auto row = backend.costs().find(implementation.name(), machine.isa);
+  if (!row) {
+    choice.cost_seconds = std::numeric_limits<double>::infinity();  // nothing speaks for it
+    return choice;
   }
+  const double flops = flops_of(view);
+  const double bytes = bytes_of(view);
+  choice.cost_seconds = CostTable::seconds(*row, flops, bytes, 1);
+  choice.predicted_seconds = CostTable::seconds(*row, flops, bytes, machine.threads);
   return choice;
 }
 
@@ -40,8 +47,7 @@ Explanation explain_op(const OpView& view, const Backend& backend, const Compile
         planned->second.implementation != choice.implementation) {
       continue;
     }
-    if (choice.refusal.empty() &&
-        (best == nullptr || choice.predicted_seconds < best->predicted_seconds)) {
+    if (choice.refusal.empty() && (best == nullptr || choice.cost_seconds < best->cost_seconds)) {
       best = &choice;
     }
   }

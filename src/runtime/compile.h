@@ -31,8 +31,11 @@ struct CompileOptions {
 // One implementation that could compute an op, and why it doesn't.
 struct Choice {
   std::string implementation;
-  std::string refusal;           // empty: it can
-  double predicted_seconds = 0;  // when it can
+  std::string refusal;  // empty: it can
+  // When it can: on one thread, which is what choices compare, so that a plan does not depend on
+  // the number of threads; and on all of the machine's.
+  double cost_seconds = 0;
+  double predicted_seconds = 0;
   bool chosen = false;
 };
 

@@ -54,6 +54,10 @@ SingleOp plain_conv(const ConvCase& c) {
   return op;
 }
 
+std::unique_ptr<Implementation> conv_for(const ConvCase& c) {
+  return c.out < 16 ? make_onednn_conv_narrow() : make_onednn_conv();
+}
+
 std::vector<std::byte> copy_of(std::span<const std::byte> bytes) {
   return {bytes.begin(), bytes.end()};
 }
@@ -131,7 +135,6 @@ std::vector<ConvCase> whole_head_convs(std::int64_t size) {
 }
 
 TEST(OnednnConv, MatchesTheLaw) {
-  const auto conv = make_onednn_conv();
   const Machine machine = machine_with(runnable_isas().back(), 2);
   const ConvCase cases[] = {
       {1, 1, {1, 1, 1}, kCube3},           {1, 32, {5, 4, 7}, kCube3},
@@ -144,7 +147,7 @@ TEST(OnednnConv, MatchesTheLaw) {
   };
   for (const ConvCase& c : cases) {
     SingleOp op = plain_conv(c);
-    const Status status = op.run(*conv, machine);
+    const Status status = op.run(*conv_for(c), machine);
     ASSERT_TRUE(status.ok()) << c.text() << ": " << status.error().message;
     expect_within_sum_bound(op.check(), c.terms(), c.text());
   }
@@ -182,7 +185,6 @@ TEST(OnednnConv, ResidualMayShareTheResultsMemory) {
 }
 
 TEST(OnednnConv, BytesDoNotDependOnThreads) {
-  const auto conv = make_onednn_conv();
   std::vector<ConvCase> cases = whole_head_convs(16);
   const ConvCase larger[] = {
       {64, 64, {32, 32, 32}, kCube3},   {128, 64, {32, 32, 32}, kCube3},
@@ -193,7 +195,7 @@ TEST(OnednnConv, BytesDoNotDependOnThreads) {
     SingleOp op = plain_conv(c);
     std::vector<std::byte> expected;
     for (const int threads : {1, 2, 3, 4}) {
-      const Status status = op.run(*conv, machine_with(runnable_isas().back(), threads));
+      const Status status = op.run(*conv_for(c), machine_with(runnable_isas().back(), threads));
       ASSERT_TRUE(status.ok()) << c.text() << ": " << status.error().message;
       if (expected.empty()) {
         expected = copy_of(op.output_bytes());
@@ -233,6 +235,10 @@ TEST(OnednnConv, SaysWhyNot) {
   const Machine machine = machine_with(Isa::kAvx2, 1);
   SingleOp small_sources = fused_conv({3, 64, {4, 4, 4}, kCube3}, {{1, 2}, false, false});
   EXPECT_NE(conv->refusal(small_sources.view(), machine)->find("1 channels"), std::string::npos);
+
+  SingleOp narrow = plain_conv({64, 1, {4, 4, 4}, kCube3});
+  EXPECT_EQ(conv->refusal(narrow.view(), machine), "made for at least 16 output channels, has 1");
+  EXPECT_EQ(make_onednn_conv_narrow()->refusal(narrow.view(), machine), std::nullopt);
 
   SingleOp row_major;
   row_major.input({1, 16, 4, 4, 4}, Layout::kRowMajor);

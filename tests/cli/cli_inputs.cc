@@ -158,10 +158,8 @@ void save_seed_noise(const fs::path& path, std::uint64_t seed, const Dims3& dims
   for (std::uint32_t draw = 0; draw < static_cast<std::uint32_t>(draws); ++draw) {
     fill_normal({seed, 0, draw + 1}, 0, std::span(later).subspan(draw * voxels, voxels));
   }
-  std::vector<TensorToWrite> tensors{{"x_T",
-                                      DType::kF32,
-                                      {1, 1, dims[2], dims[1], dims[0]},
-                                      std::as_bytes(std::span(initial))}};
+  std::vector<TensorToWrite> tensors{
+      {"x_T", DType::kF32, {1, 1, dims[2], dims[1], dims[0]}, std::as_bytes(std::span(initial))}};
   if (draws > 0) {
     tensors.push_back({"noise",
                        DType::kF32,

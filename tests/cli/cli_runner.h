@@ -22,7 +22,8 @@ class RunningCommand {
  public:
   // The program with `arguments`; its stdin is empty, its stderr goes to the file `err_path` if one
   // is given.
-  explicit RunningCommand(const std::vector<std::string>& arguments, const char* err_path = nullptr);
+  explicit RunningCommand(const std::vector<std::string>& arguments,
+                          const char* err_path = nullptr);
   ~RunningCommand();
   RunningCommand(const RunningCommand&) = delete;
   RunningCommand& operator=(const RunningCommand&) = delete;

@@ -2,29 +2,28 @@
 
 namespace mezzotint::testing {
 
-GenerateTest::GenerateTest() {
-  TinyModel().save(in_folder("model.safetensors"));
-  write_bytes(in_folder("mask.nii"), head_mask(kDims).build());
+Flags& Flags::set(const std::string& flag, const std::string& value) {
+  values_.insert_or_assign(flag, value);
+  return *this;
 }
 
-Flags GenerateTest::usual() const {
-  return {{"--model", in_folder("model.safetensors").string()},
-          {"--mask", in_folder("mask.nii").string()},
-          {"--out", in_folder("out.nii").string()},
-          {"--size", "8x10x12"},
-          {"--steps", "2"},
-          {"--threads", "1"}};
+Flags& Flags::set(const std::string& flag) {
+  values_.insert_or_assign(flag, std::nullopt);
+  return *this;
 }
 
-Flags GenerateTest::with(const std::string& flag, const std::string& value) const {
-  Flags flags = usual();
-  flags[flag] = value;
-  return flags;
+Flags& Flags::erase(const std::string& flag) {
+  values_.erase(flag);
+  return *this;
 }
 
-std::vector<std::string> GenerateTest::words(const Flags& flags) {
+const std::string& Flags::at(const std::string& flag) const {
+  return values_.at(flag).value();
+}
+
+std::vector<std::string> Flags::words() const {
   std::vector<std::string> words{"generate"};
-  for (const auto& [flag, value] : flags) {
+  for (const auto& [flag, value] : values_) {
     words.push_back(flag);
     if (value) {
       words.push_back(*value);
@@ -33,10 +32,29 @@ std::vector<std::string> GenerateTest::words(const Flags& flags) {
   return words;
 }
 
+GenerateTest::GenerateTest() {
+  TinyModel().save(in_folder("model.safetensors"));
+  write_bytes(in_folder("mask.nii"), head_mask(kDims).build());
+}
+
+Flags GenerateTest::usual() const {
+  return Flags()
+      .set("--model", in_folder("model.safetensors").string())
+      .set("--mask", in_folder("mask.nii").string())
+      .set("--out", in_folder("out.nii").string())
+      .set("--size", "8x10x12")
+      .set("--steps", "2")
+      .set("--threads", "1");
+}
+
+Flags GenerateTest::with(const std::string& flag, const std::string& value) const {
+  return usual().set(flag, value);
+}
+
 std::string GenerateTest::volume(const Flags& flags) {
   const CommandResult result = run(flags);
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  return read_text(*flags.at("--out"));
+  return read_text(flags.at("--out"));
 }
 
 void GenerateTest::expect_refused(const Flags& flags, const std::vector<std::string>& parts,

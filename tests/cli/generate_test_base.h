@@ -15,8 +15,18 @@
 
 namespace mezzotint::testing {
 
-// Nothing: a flag without a value.
-using Flags = std::map<std::string, std::optional<std::string>>;
+class Flags {
+ public:
+  Flags& set(const std::string& flag, const std::string& value);
+  Flags& set(const std::string& flag);  // one without a value
+  Flags& erase(const std::string& flag);
+  [[nodiscard]] const std::string& at(const std::string& flag) const;
+  // generate --flag value ...
+  [[nodiscard]] std::vector<std::string> words() const;
+
+ private:
+  std::map<std::string, std::optional<std::string>> values_;
+};
 
 class GenerateTest : public ::testing::Test {
  protected:
@@ -31,10 +41,8 @@ class GenerateTest : public ::testing::Test {
   [[nodiscard]] Flags usual() const;
   // `usual()` with one flag set.
   [[nodiscard]] Flags with(const std::string& flag, const std::string& value) const;
-  [[nodiscard]] static std::vector<std::string> words(const Flags& flags);
-
-  static CommandResult run(const Flags& flags) { return run_program(words(flags)); }
-  // Runs and returns the bytes of flags["--out"].
+  static CommandResult run(const Flags& flags) { return run_program(flags.words()); }
+  // Runs and returns the bytes of flags.at("--out").
   static std::string volume(const Flags& flags);
 
   // The exit code, one line on stderr with every one of `parts`, nothing on stdout, and not one

@@ -14,6 +14,7 @@ class CpuBackend final : public Backend {
   CpuBackend() : costs_(cpu_cost_rows()) {
     offer({OpKind::conv3d, OpKind::region}, kernels::make_conv_few_outputs());
     offer({OpKind::conv3d, OpKind::region}, make_onednn_conv());
+    offer({OpKind::conv3d, OpKind::region}, make_onednn_conv_narrow());
     offer({OpKind::silu}, kernels::make_silu());
     offer({OpKind::add}, kernels::make_add());
     offer({OpKind::add_channels}, kernels::make_add_channels());

@@ -19,6 +19,8 @@ using dnnl::memory;
 
 // Fewer input channels than this fill no vector; several such sources are better concatenated.
 constexpr std::int64_t kLeastSourceChannels = 16;
+// Fewer output channels leave vector lanes empty, at a rate per useful operation of their own.
+constexpr std::int64_t kWideOutputs = 16;
 
 std::size_t aligned(std::size_t bytes) {
   return (bytes + AlignedBuffer::kAlignment - 1) / AlignedBuffer::kAlignment *
@@ -276,7 +278,9 @@ std::optional<std::string> refuse_region(const OpView& view, const ConvRegion& r
 
 class OnednnConv final : public Implementation {
  public:
-  std::string_view name() const override { return "onednn.conv"; }
+  explicit OnednnConv(bool narrow) : narrow_(narrow) {}
+
+  std::string_view name() const override { return narrow_ ? "onednn.conv_narrow" : "onednn.conv"; }
 
   std::optional<std::string> refusal(const OpView& view, const Machine&) const override {
     const auto region = describe_conv(view);
@@ -285,6 +289,11 @@ class OnednnConv final : public Implementation {
     }
     if (auto reason = refuse_region(view, *region)) {
       return reason;
+    }
+    const std::int64_t outputs = view.input(region->weight).type.shape[0];
+    if (narrow_ != (outputs < kWideOutputs)) {
+      return fmt::format("made for {} {} output channels, has {}",
+                         narrow_ ? "fewer than" : "at least", kWideOutputs, outputs);
     }
     const ComputeScope one_thread{ThreadTeam(1)};
     try {
@@ -316,12 +325,19 @@ class OnednnConv final : public Implementation {
       return unsupported("{}: oneDNN refuses: {}", view.op.name, error.what());
     }
   }
+
+ private:
+  bool narrow_;
 };
 
 }  // namespace
 
 std::unique_ptr<Implementation> make_onednn_conv() {
-  return std::make_unique<OnednnConv>();
+  return std::make_unique<OnednnConv>(false);
+}
+
+std::unique_ptr<Implementation> make_onednn_conv_narrow() {
+  return std::make_unique<OnednnConv>(true);
 }
 
 }  // namespace mezzotint

@@ -5,21 +5,23 @@
 namespace mezzotint {
 namespace {
 
-// Chains of sums up to this length stay in one call.
-constexpr std::int64_t kLongestChain = 512;
+// Products that one call may add to an output, where its taps can be divided: the 64 channels of
+// the finest level, which are the most work, in three calls.
+constexpr std::int64_t kLongestChain = 576;
 // Output elements of a block that several calls add to: 256 KiB, a part of an L2 cache.
 constexpr std::int64_t kBlockElements = 65536;
 // Blocks that one call makes need not stay in cache: this many of them occupy a socket's threads.
 constexpr std::int64_t kMostWholeBlocks = 32;
 
 std::vector<TapGroup> group_taps(const Shape& weight) {
-  if (weight.elements() / weight[0] <= kLongestChain || weight[2] * weight[3] == 1) {
-    return {TapGroup{0, weight[2], 0, weight[3]}};
-  }
+  const std::int64_t row = weight[1] * weight[4];
+  const std::int64_t plane = row * weight[3];
+  const std::int64_t depth_count = plane * weight[2] <= kLongestChain ? weight[2] : 1;
+  const std::int64_t height_count = plane <= kLongestChain ? weight[3] : 1;
   std::vector<TapGroup> groups;
-  for (std::int64_t depth = 0; depth < weight[2]; ++depth) {
-    for (std::int64_t height = 0; height < weight[3]; ++height) {
-      groups.push_back({depth, 1, height, 1});
+  for (std::int64_t depth = 0; depth < weight[2]; depth += depth_count) {
+    for (std::int64_t height = 0; height < weight[3]; height += height_count) {
+      groups.push_back({depth, depth_count, height, height_count});
     }
   }
   return groups;

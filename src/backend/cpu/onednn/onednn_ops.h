@@ -11,5 +11,8 @@ namespace mezzotint {
 // sources, bias, time vector and residual. Needs neither a concatenation (each further source adds
 // to the result) nor a copy of the residual when it may share the output's memory.
 [[nodiscard]] std::unique_ptr<Implementation> make_onednn_conv();
+// "onednn.conv_narrow": the same for fewer than 16 output channels, which onednn.conv leaves to it;
+// apart, because the cost table knows one rate per implementation.
+[[nodiscard]] std::unique_ptr<Implementation> make_onednn_conv_narrow();
 
 }  // namespace mezzotint

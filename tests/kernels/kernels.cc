@@ -1,5 +1,5 @@
-// Our own kernels on every instruction set of this machine, against the law. Also built as an
-// executable of its own, without the vendor library, that runs under an emulated Haswell.
+// Our own kernels on every instruction set of this machine, against the law. An executable of its
+// own, without the vendor library, so that it runs under an emulated Haswell too.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

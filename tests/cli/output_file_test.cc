@@ -1,0 +1,112 @@
+// Where results may not go, and what they never replace.
+#include "cli/generate_test_base.h"
+
+namespace mezzotint::testing {
+namespace {
+
+using OutputFiles = GenerateTest;
+
+TEST_F(OutputFiles, FoldersThatCannotBeWritten) {
+  expect_refused(with("--out", in_folder("nowhere/out.nii").string()),
+                 {"nowhere/out.nii: cannot create a file here: No such file or directory"});
+  expect_refused(with("--out", in_folder("mask.nii/out.nii").string()),
+                 {"mask.nii/out.nii: cannot create a file here: Not a directory"});
+  expect_refused(with("--out", "/proc/out.nii"), {"/proc/out.nii: cannot create a file here"});
+  expect_refused(with("--preview", in_folder("nowhere/out.png").string()),
+                 {"nowhere/out.png: cannot create a file here"});
+}
+
+TEST_F(OutputFiles, NamesWithAnotherEnding) {
+  expect_refused(with("--out", in_folder("out.mgz").string()),
+                 {"out.mgz: expected a name that ends in .nii or .nii.gz"});
+  expect_refused(with("--out", in_folder("out.gz").string()), {"ends in .nii or .nii.gz"});
+  expect_refused(with("--preview", in_folder("out.jpg").string()),
+                 {"out.jpg: expected a name that ends in .png"});
+  std::filesystem::create_directory(in_folder("folder.nii"));
+  expect_refused(with("--out", in_folder("folder.nii").string()),
+                 {"folder.nii: is a folder, expected a file name"});
+}
+
+TEST_F(OutputFiles, ExistingOnesStayAsTheyAre) {
+  Flags flags = with("--preview", in_folder("out.png").string());
+  for (const char* name : {"out.nii", "out.json", "out.png"}) {
+    write_text(in_folder(name), "precious");
+    expect_refused(flags, {std::string(name) + ": exists already", "--overwrite"});
+    std::filesystem::remove(in_folder(name));
+  }
+}
+
+TEST_F(OutputFiles, OverwriteReplacesThem) {
+  Flags flags = with("--preview", in_folder("out.png").string());
+  for (const char* name : {"out.nii", "out.json", "out.png"}) {
+    write_text(in_folder(name), "precious");
+  }
+  flags.set("--overwrite");
+  const std::string bytes = volume(flags);
+  EXPECT_EQ(bytes.size(), 352U + 960 * sizeof(float));
+  EXPECT_TRUE(read_text(in_folder("out.json")).starts_with("{"));
+  EXPECT_TRUE(read_text(in_folder("out.png")).starts_with("\x89PNG"));
+  EXPECT_EQ(folder_.content().size(), 5U);
+}
+
+// A failed run with --overwrite leaves what was there.
+TEST_F(OutputFiles, OverwriteKeepsThemWhenTheRunFails) {
+  TinyModel model;
+  model.at("out.2.bias")[0] = 3e38F;
+  for (float& weight : model.at("out.2.weight")) {
+    weight = 3e38F;
+  }
+  model.save(in_folder("model.safetensors"));
+  write_text(in_folder("out.nii"), "precious");
+  Flags flags = usual();
+  flags.set("--overwrite");
+  const auto before = folder_.content();
+  EXPECT_EQ(run(flags).exit_code, 1);
+  EXPECT_EQ(folder_.content(), before);
+}
+
+TEST_F(OutputFiles, InputsAreNeverReplaced) {
+  const std::string is_read = "is read and would be overwritten: choose another name";
+  Flags flags = usual();
+  flags.set("--overwrite");
+  for (const std::string name : {"mask.nii", "./mask.nii"}) {
+    flags.set("--out", in_folder(name).string());
+    expect_refused(flags, {"mask.nii: " + is_read});
+  }
+  std::filesystem::create_symlink("mask.nii", in_folder("link.nii"));
+  flags.set("--mask", in_folder("link.nii").string());
+  expect_refused(flags, {"mask.nii: " + is_read});
+}
+
+// The sidecar of model.nii is model.json.
+TEST_F(OutputFiles, ModelCardsAreNeverReplaced) {
+  std::filesystem::create_directory(in_folder("model"));
+  std::filesystem::rename(in_folder("model.safetensors"), in_folder("model/model.safetensors"));
+  write_text(in_folder("model/model.json"), R"({"recipe": "whole-head"})");
+  Flags flags = with("--model", in_folder("model").string());
+  flags.set("--out", in_folder("model/model.nii.gz").string());
+  flags.set("--overwrite");
+  expect_refused(flags, {"model/model.json: is read and would be overwritten"});
+}
+
+// Nobody reads what is printed: the run goes on and its files are whole.
+TEST_F(OutputFiles, LostStandardErrorDoesNotStopTheRun) {
+  RunningCommand command(usual().words(), "/dev/full");
+  EXPECT_EQ(command.finish().exit_code, 0);
+  EXPECT_EQ(read_text(in_folder("out.nii")).size(), 352U + 960 * sizeof(float));
+  EXPECT_EQ(folder_.content().size(), 4U);
+}
+
+TEST_F(OutputFiles, LostStandardOutputIsReported) {
+  Flags flags = usual();
+  flags.set("--json");
+  RunningCommand command(flags.words());
+  command.close_stdout();
+  const CommandResult result = command.finish();
+  EXPECT_EQ(result.exit_code, 1);
+  expect_one_line(result.err, {"standard output: not everything could be written"});
+  EXPECT_EQ(folder_.content().size(), 4U);
+}
+
+}  // namespace
+}  // namespace mezzotint::testing
