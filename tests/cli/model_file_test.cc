@@ -26,14 +26,18 @@ TEST_F(ModelFile, OfAnotherKind) {
   save("");
   expect_refused(usual(), {"model.safetensors", "empty"});
   save("epoch,loss\n1,0.5\n2,0.25\n3,0.125\n");
-  expect_refused(usual(), {"model.safetensors", "expected a torch checkpoint or safetensors"});
+  expect_refused(
+      usual(), {"model.safetensors", "a text file", "expected safetensors or a torch checkpoint"});
   expect_refused(with("--model", in_folder("mask.nii").string()), {"mask.nii", "NIfTI"});
 }
 
 TEST_F(ModelFile, Truncated) {
   const std::string whole = read_text(in_folder("model.safetensors"));
   save(whole.substr(0, whole.size() / 2));
-  expect_refused(usual(), {"model.safetensors", "truncated"});
+  expect_refused(usual(), {"model.safetensors: damaged safetensors file", "but the file has",
+                           "copy or download it again"});
+  save(whole.substr(0, 100));
+  expect_refused(usual(), {"model.safetensors: ", "copy or download it again"});
   const std::string checkpoint =
       make_checkpoint(pickle_of("a", {}), {bytes_of<float>({1, 2, 3, 4, 5, 6})});
   save(checkpoint.substr(0, checkpoint.size() - 30));

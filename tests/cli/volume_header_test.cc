@@ -28,7 +28,7 @@ TEST_F(VolumeHeader, GeometryIsTheMasksBitForBit) {
   const auto expect_same = [&](std::size_t first, std::size_t end) {
     EXPECT_EQ(out.substr(first, end - first), in.substr(first, end - first)) << first;
   };
-  expect_same(nifti1::kDim, nifti1::kDim + 16);
+  expect_same(nifti1::kDim, nifti1::kDim + 8);
   expect_same(nifti1::kPixdim, nifti1::kPixdim + 32);
   expect_same(nifti1::kXyztUnits, nifti1::kXyztUnits + 1);
   expect_same(nifti1::kQformCode, nifti1::kSrow + 48);

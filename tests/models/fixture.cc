@@ -5,16 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "backend/ref/evaluate.h"
 #include "graph/op_definition.h"
 #include "models/med_ddpm.h"
 #include "support/tolerance.h"
+#include "support/unet_case.h"
 
 namespace mezzotint {
 namespace {
@@ -23,6 +22,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::FixtureCase;
 using testing::FixtureTensor;
+using testing::UnetCase;
 
 constexpr std::string_view kAbsent = "absent";
 
@@ -41,27 +41,14 @@ std::vector<std::string> checkpoint_cases() {
   return names.empty() ? std::vector{std::string(kAbsent)} : names;
 }
 
-Result<std::unique_ptr<TensorFile>> open_checkpoint(const std::string& relative) {
-  const auto folder = testing::find_fixture(relative);
-  if (!folder) {
-    return Error{ErrorCode::kNotFound, relative + " is not among the fixtures"};
-  }
-  for (const auto& entry : fs::directory_iterator(*folder)) {
-    if (entry.path().extension() != ".json") {
-      return open_tensor_file(entry.path());
-    }
-  }
-  return Error{ErrorCode::kNotFound, relative + " holds no checkpoint"};
-}
-
 struct Model {
   std::unique_ptr<TensorFile> file;
   MedDdpmWeights weights;
   MedDdpmConfig config;
 };
 
-Result<Model> load_model(const std::string& relative, const std::string& group) {
-  auto file = open_checkpoint(relative);
+Result<Model> load_model(const fs::path& path, const std::string& group) {
+  auto file = open_tensor_file(path);
   if (!file) {
     return file.error();
   }
@@ -96,7 +83,9 @@ TEST_P(CheckpointFixture, IsDetected) {
   if (GetParam() == kAbsent) {
     GTEST_SKIP() << "no folder `checkpoints` among the fixtures";
   }
-  const auto model = load_model(GetParam(), "ema");
+  const auto path = testing::checkpoint_file(GetParam());
+  ASSERT_TRUE(path.ok()) << path.error().message;
+  const auto model = load_model(*path, "ema");
   ASSERT_TRUE(model.ok()) << model.error().message;
   std::ifstream stream(*testing::find_fixture(GetParam() + "/manifest.json"));
   const json facts = json::parse(stream).at("facts");
@@ -140,78 +129,23 @@ INSTANTIATE_TEST_SUITE_P(fixture, CheckpointFixture, ::testing::ValuesIn(checkpo
 
 // --- parity
 
-// One evaluation with its stored results: the tensors "in2.t17_249.*.truth" of a manifest are the
-// values of input in2 at timesteps 17 and 249 (one per sample).
-struct Evaluation {
-  std::string manifest;   // empty: there are no fixtures
-  std::string input;      // "in2"
-  std::string timesteps;  // "t17_249"
-};
-
-void PrintTo(const Evaluation& evaluation, std::ostream* out) {
-  *out << evaluation.manifest << " " << evaluation.input << " " << evaluation.timesteps;
-}
-
-std::vector<Evaluation> evaluations() {
-  std::vector<Evaluation> found;
-  for (const fs::path& manifest : testing::fixture_manifests("unet")) {
-    const auto fixture = FixtureCase::load(manifest);
-    std::set<std::pair<std::string, std::string>> seen;
-    for (const FixtureTensor& tensor :
-         fixture ? fixture->tensors() : std::vector<FixtureTensor>()) {
-      const std::size_t first = tensor.name.find('.');
-      const std::size_t second = tensor.name.find('.', first + 1);
-      if (second != std::string::npos && tensor.name.ends_with(".truth")) {
-        seen.emplace(tensor.name.substr(0, first),
-                     tensor.name.substr(first + 1, second - first - 1));
-      }
-    }
-    for (const auto& [input, timesteps] : seen) {
-      found.push_back({manifest.string(), input, timesteps});
-    }
-    if (seen.empty()) {
-      found.push_back({manifest.string(), "none", "none"});
+// The evaluations that name activations: one of each network. The others differ in t and size, and
+// the tests of the pipeline compare all of them in float32.
+std::vector<UnetCase> cases_with_activations() {
+  std::vector<UnetCase> cases;
+  for (const UnetCase& unet_case : testing::unet_cases()) {
+    const auto fixture = FixtureCase::load(unet_case.manifest);
+    const bool has_activations =
+        fixture && std::any_of(fixture->tensors().begin(), fixture->tensors().end(),
+                               [&](const FixtureTensor& tensor) {
+                                 return testing::is_result(unet_case, tensor.name) &&
+                                        testing::value_name(unet_case, tensor.name) != "out";
+                               });
+    if (has_activations || unet_case.manifest.empty()) {
+      cases.push_back(unet_case);
     }
   }
-  return found.empty() ? std::vector{Evaluation{}} : found;
-}
-
-// "t17_249" -> 17, 249; empty when it is not of this form.
-std::vector<double> parse_timesteps(std::string_view text) {
-  std::vector<double> timesteps;
-  while (!text.empty()) {
-    int timestep = 0;
-    const auto [stop, code] = std::from_chars(text.data() + 1, text.data() + text.size(), timestep);
-    if (code != std::errc()) {
-      return {};
-    }
-    timesteps.push_back(timestep);
-    text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
-  }
-  return timesteps;
-}
-
-// "in0.t17.act.middle_block.truth" -> "middle_block", "in0.t17.out.truth" -> "out".
-std::string value_name(const Evaluation& evaluation, std::string_view tensor) {
-  constexpr std::string_view kSuffix = ".truth";
-  constexpr std::string_view kActivation = "act.";
-  tensor.remove_prefix(evaluation.input.size() + evaluation.timesteps.size() + 2);
-  tensor.remove_suffix(kSuffix.size());
-  if (tensor.starts_with(kActivation)) {
-    tensor.remove_prefix(kActivation.size());
-  }
-  return std::string(tensor);
-}
-
-// Channels [begin, end) of every sample.
-ref::RefTensor channels(const ref::RefTensor& x, std::int64_t begin, std::int64_t end) {
-  const std::int64_t positions = x.shape[2] * x.shape[3] * x.shape[4];
-  ref::RefTensor part{x.shape.with(1, end - begin), {}};
-  for (std::int64_t n = 0; n < x.shape[0]; ++n) {
-    const auto from = x.data.begin() + (n * x.shape[1] + begin) * positions;
-    part.data.insert(part.data.end(), from, from + (end - begin) * positions);
-  }
-  return part;
+  return cases;
 }
 
 Status bind_parameters(const Graph& graph, Model& model, ref::Bindings& bindings) {
@@ -227,9 +161,12 @@ Status bind_parameters(const Graph& graph, Model& model, ref::Bindings& bindings
   return {};
 }
 
-// What the naive interpreter does in about half a minute on two cores. Larger cases are left to the
-// tests of the runtime, which compare them in float32.
+// What the naive interpreter does in some seconds on two cores, sanitizers or not.
+#ifdef __SANITIZE_ADDRESS__
+constexpr double kMostFlops = 5e8;
+#else
 constexpr double kMostFlops = 3e9;
+#endif
 
 double total_flops(const Graph& graph) {
   double total = 0;
@@ -239,20 +176,20 @@ double total_flops(const Graph& graph) {
   return total;
 }
 
-class UnetFixture : public ::testing::TestWithParam<Evaluation> {};
+class UnetFixture : public ::testing::TestWithParam<UnetCase> {};
 
 // Both sides are computed in double; the stored one is rounded to float32, which costs half an ulp.
 // The other half is for two correct orders of summation.
 TEST_P(UnetFixture, AgreesInDouble) {
-  const Evaluation& evaluation = GetParam();
+  const UnetCase& evaluation = GetParam();
   if (evaluation.manifest.empty()) {
     GTEST_SKIP() << "no folder `unet` among the fixtures";
   }
   const auto fixture = FixtureCase::load(evaluation.manifest);
   ASSERT_TRUE(fixture.ok()) << fixture.error().message;
-  const std::string weights = fixture->facts().at("weights");
-  const std::size_t comma = weights.find(", ");
-  auto model = load_model(weights.substr(0, comma), weights.substr(comma + 2));
+  const auto weights = testing::stored_weights(fixture->facts());
+  ASSERT_TRUE(weights.ok()) << weights.error().message;
+  auto model = load_model(weights->file, weights->group);
   ASSERT_TRUE(model.ok()) << model.error().message;
   const MedDdpmConfig& config = model->config;
 
@@ -260,16 +197,19 @@ TEST_P(UnetFixture, AgreesInDouble) {
   ASSERT_NE(info, nullptr) << evaluation.input;
   const auto data = fixture->read_double(info->name);
   ASSERT_TRUE(data.ok()) << data.error().message;
-  const ref::RefTensor x{Shape(info->shape), *data};
-  const auto graph = build_med_ddpm(config, x.shape[0], {x.shape[2], x.shape[3], x.shape[4]});
+  const Shape shape(info->shape);
+  const auto graph = build_med_ddpm(config, shape[0], {shape[2], shape[3], shape[4]});
   ASSERT_TRUE(graph.ok()) << graph.error().message;
   if (const double flops = total_flops(*graph); flops > kMostFlops) {
     GTEST_SKIP() << flops / 1e9 << " GFLOP are too many for the naive interpreter";
   }
   ref::Bindings bindings;
-  bindings["x"] = channels(x, 0, config.image_channels);
-  bindings["condition"] = channels(x, config.image_channels, config.in_channels);
-  bindings["t"] = {Shape{x.shape[0]}, parse_timesteps(evaluation.timesteps)};
+  bindings["x"] = {shape.with(1, config.image_channels),
+                   testing::take_channels(*data, info->shape, 0, config.image_channels)};
+  bindings["condition"] = {
+      shape.with(1, config.condition_channels),
+      testing::take_channels(*data, info->shape, config.image_channels, config.in_channels)};
+  bindings["t"] = {Shape{shape[0]}, testing::parse_timesteps(evaluation.timesteps)};
   const Status bound = bind_parameters(*graph, *model, bindings);
   ASSERT_TRUE(bound.ok()) << bound.error().message;
   const auto values = ref::evaluate(*graph, bindings, ThreadTeam());
@@ -277,12 +217,11 @@ TEST_P(UnetFixture, AgreesInDouble) {
 
   std::size_t compared = 0;
   for (const FixtureTensor& tensor : fixture->tensors()) {
-    if (!tensor.name.starts_with(evaluation.input + "." + evaluation.timesteps + ".") ||
-        !tensor.name.ends_with(".truth")) {
+    if (!testing::is_result(evaluation, tensor.name)) {
       continue;
     }
     SCOPED_TRACE(tensor.name);
-    const std::string name = value_name(evaluation, tensor.name);
+    const std::string name = testing::value_name(evaluation, tensor.name);
     const auto id = graph->find_value(name);
     ASSERT_TRUE(id) << "the graph has no value " << name;
     const ref::RefTensor& value = (*values)[*id];
@@ -301,13 +240,8 @@ TEST_P(UnetFixture, AgreesInDouble) {
   EXPECT_GT(compared, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(fixture, UnetFixture, ::testing::ValuesIn(evaluations()),
-                         [](const auto& info) {
-                           return info.param.manifest.empty()
-                                      ? std::string(kAbsent)
-                                      : fs::path(info.param.manifest).stem().string() + "_" +
-                                            info.param.input + "_" + info.param.timesteps;
-                         });
+INSTANTIATE_TEST_SUITE_P(fixture, UnetFixture, ::testing::ValuesIn(cases_with_activations()),
+                         [](const auto& info) { return testing::name_of(info.param); });
 
 }  // namespace
 }  // namespace mezzotint
