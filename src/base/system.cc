@@ -1,5 +1,6 @@
 #include "base/system.h"
 
+#include <malloc.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,6 +31,15 @@ bool has_amx() {
   }
   constexpr unsigned kBits = (1u << 22) | (1u << 24) | (1u << 25);
   return (edx & kBits) == kBits && request_amx();
+}
+
+// CPUID leaf 1, ECX bit 29; gcc 12's __builtin_cpu_supports does not know it.
+bool has_f16c() {
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & (1u << 29)) != 0;
 }
 
 std::uint64_t status_kilobytes(std::string_view key) {
@@ -65,7 +75,8 @@ std::optional<Isa> isa_from_name(std::string_view name) {
 
 Result<Isa> detect_isa() {
   __builtin_cpu_init();
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
+      !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2") || !has_f16c()) {
     return unsupported("{}: needs AVX2 and FMA (Intel Haswell or AMD Zen, 2013 or later)",
                        processor_name());
   }
@@ -115,6 +126,12 @@ std::uint64_t peak_resident_bytes() {
 
 std::uint64_t resident_bytes() {
   return status_kilobytes("VmRSS:");
+}
+
+void return_free_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 bool reset_peak_resident_bytes() {

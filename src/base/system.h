@@ -30,6 +30,9 @@ enum class Isa : std::uint8_t { kAvx2, kAvx512, kAmx };
 [[nodiscard]] std::uint64_t peak_resident_bytes();
 // Resident set now, in bytes (VmRSS); 0 when unavailable.
 [[nodiscard]] std::uint64_t resident_bytes();
+// Gives freed memory that the allocator keeps for later back to the system, so that
+// resident_bytes() is what is in use.
+void return_free_memory();
 // Sets the high-water mark back to the present resident set. False when the kernel refuses.
 bool reset_peak_resident_bytes();
 

@@ -128,6 +128,7 @@ class BodyReader {
             return false;
           }
           region.moments = static_cast<std::size_t>(out - outputs.begin());
+          moments_of_ = current;
           consumed_ += 1;
           continue;
         } else {
@@ -139,11 +140,12 @@ class BodyReader {
         break;
       }
     }
-    return body_.outputs()[0] == current;
+    return body_.outputs()[0] == current && (!region.moments || moments_of_ == current);
   }
 
   const Graph& body_;
   std::size_t consumed_ = 0;
+  ValueId moments_of_ = 0;
 };
 
 }  // namespace

@@ -130,6 +130,7 @@ class ModelBench {
   }
 
   Status time_runs() {
+    return_free_memory();
     reset_peak_resident_bytes();
     auto session = prepare(/*in_place=*/true, report_.predicted_peak_bytes);
     if (!session) {

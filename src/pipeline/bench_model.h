@@ -53,7 +53,8 @@ struct ModelReport {
   [[nodiscard]] const OpVerdict* worst() const;
 };
 
-// x and condition are the subject's; the condition is set once, outside what is timed.
+// x and condition are the subject's; the condition is set once, outside what is timed. Before that,
+// memory that the check has freed goes back to the system: the peak is that of the timed part.
 Result<ModelReport> bench_model(Subject& subject, const Backend& backend, const Machine& machine,
                                 const ModelOptions& options, const CancelToken* cancel = nullptr);
 

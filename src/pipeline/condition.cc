@@ -109,16 +109,16 @@ Result<std::array<std::int64_t, 3>> choose_grid(
   constexpr std::int64_t kMostVoxels = std::int64_t{1} << 31;
   std::int64_t voxels = 1;
   for (const std::int64_t side : *grid) {
-    if (side < multiple || side % multiple != 0 || side > kMostVoxels) {
+    if (side < multiple || side % multiple != 0) {
       const std::int64_t below = std::max(multiple, side / multiple * multiple);
       return invalid_input("size {}: each side must be a multiple of {}; the nearest to {} is {}",
                            format_grid(*grid), multiple, side,
                            side - below <= below + multiple - side ? below : below + multiple);
     }
-    voxels *= side;
-    if (voxels > kMostVoxels) {
+    if (side > kMostVoxels / voxels) {
       return invalid_input("size {}: more than {} voxels", format_grid(*grid), kMostVoxels);
     }
+    voxels *= side;
   }
   return *grid;
 }

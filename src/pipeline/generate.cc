@@ -6,20 +6,20 @@
 #include <memory>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/noise.h"
 #include "base/quote.h"
 #include "base/sha256.h"
 #include "base/system.h"
 #include "diffusion/sampler.h"
-#include "diffusion/timesteps.h"
 #include "formats/gzip.h"
 #include "formats/png.h"
 #include "imaging/preview.h"
+#include "pipeline/chain.h"
 #include "pipeline/condition.h"
 #include "pipeline/machine.h"
 #include "pipeline/model.h"
 #include "pipeline/noise_input.h"
+#include "pipeline/outputs.h"
 #include "pipeline/session.h"
 #include "pipeline/sidecar.h"
 
@@ -28,29 +28,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kDefaultSteps = 25;
 constexpr float kLowest = -1.0F;  // intensities are -1 (background) to 1
 constexpr char kDescription[] = "Synthetic (Mezzotint); not for diagnosis";
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-// The request's words, checked and turned into what the samplers take.
-struct Chain {
-  Schedule schedule;
-  SamplerOptions options;
-  int draws = 0;  // noise values asked for after the first
-};
-
-struct Outputs {
-  OutputFile volume;
-  OutputFile sidecar;
-  std::optional<OutputFile> preview;
-};
-
-bool is_compressed(const std::filesystem::path& out) {
-  return out.extension() == ".gz";
 }
 
 Status check_request(const GenerateRequest& request) {
@@ -70,108 +52,15 @@ Status check_request(const GenerateRequest& request) {
   return {};
 }
 
-// --overwrite replaces results, never what they are made from.
-Status check_outputs_spare_inputs(const GenerateRequest& request, const Model& model) {
-  namespace fs = std::filesystem;
-  std::vector<fs::path> outputs{request.out, sidecar_path(request.out)};
-  std::vector<fs::path> inputs{request.mask, model.file};
-  if (!model.card.empty()) {
-    inputs.push_back(model.card);
-  }
-  if (request.preview) {
-    outputs.push_back(*request.preview);
-  }
-  if (request.noise) {
-    inputs.push_back(*request.noise);
-  }
-  for (const fs::path& output : outputs) {
-    for (const fs::path& input : inputs) {
-      std::error_code absent;
-      if (fs::equivalent(output, input, absent)) {
-        return invalid_input("{}: is read and would be overwritten: choose another name",
-                             output.string());
-      }
-    }
-  }
-  return {};
-}
-
-Result<Chain> make_chain(const GenerateRequest& request, const Model& model) {
-  const auto kind = sampler_from_name(request.sampler);
-  if (!kind) {
-    return kind.error();
-  }
-  const auto spacing = spacing_from_name(request.spacing);
-  if (!spacing) {
-    return spacing.error();
-  }
-  if (request.timesteps && model.timesteps && *request.timesteps != *model.timesteps) {
-    return invalid_input("timesteps: {}, but {} was trained with {}", *request.timesteps,
-                         model.name(), *model.timesteps);
-  }
-  const auto timesteps = request.timesteps ? request.timesteps : model.timesteps;
-  if (!timesteps) {
-    return invalid_input("{}: does not say how long its noise schedule is: pass --timesteps",
-                         model.path.string());
-  }
-  auto schedule = cosine_schedule(*timesteps);
-  if (!schedule) {
-    return schedule.error();
-  }
-  const int fallback =
-      *kind == SamplerKind::kDdpm ? *timesteps : std::min(kDefaultSteps, *timesteps);
-  auto chosen = choose_timesteps(*schedule, request.steps.value_or(fallback), *spacing);
-  if (!chosen) {
-    return chosen.error();
-  }
-  Chain chain{std::move(*schedule), {}, 0};
-  chain.options.kind = *kind;
-  chain.options.eta = request.eta;
-  chain.options.timesteps = std::move(*chosen);
-  if (Status status = check_options(chain.schedule, chain.options); !status) {
-    return status.error();
-  }
-  for (int i = 0; i < static_cast<int>(chain.options.timesteps.size()); ++i) {
-    if (step_coefficients(chain.schedule, chain.options, i).noise != 0) {
-      chain.draws = i + 1;
-    }
-  }
-  return chain;
-}
-
-// All files a run writes, created before it works: a full disk or a folder that cannot be written
-// is known at once.
-Result<Outputs> create_outputs(const GenerateRequest& request, std::int64_t voxels) {
-  constexpr std::uint64_t kSidecarBytes = 64 << 10;
-  constexpr std::uint64_t kPreviewBytes = 1 << 20;
-  const std::uint64_t volume_bytes = static_cast<std::uint64_t>(voxels) * sizeof(float) + 4096;
-  auto volume = OutputFile::create(request.out, request.overwrite, volume_bytes);
-  if (!volume) {
-    return volume.error();
-  }
-  auto sidecar = OutputFile::create(sidecar_path(request.out), request.overwrite, kSidecarBytes);
-  if (!sidecar) {
-    return sidecar.error();
-  }
-  Outputs outputs{std::move(*volume), std::move(*sidecar), std::nullopt};
-  if (request.preview) {
-    auto preview = OutputFile::create(*request.preview, request.overwrite, kPreviewBytes);
-    if (!preview) {
-      return preview.error();
-    }
-    outputs.preview = std::move(*preview);
-  }
-  return outputs;
-}
-
 class GenerateJob {
  public:
   GenerateJob(const GenerateRequest& request, GenerateObserver& observer, const CancelToken* cancel)
       : request_(request), observer_(observer), cancel_(cancel), start_(Clock::now()) {}
 
   Result<GenerateReport> run() {
-    for (const auto step : {&GenerateJob::read_inputs, &GenerateJob::prepare,
-                            &GenerateJob::sample_volume, &GenerateJob::write_outputs}) {
+    for (const auto step :
+         {&GenerateJob::read_model, &GenerateJob::compile_network, &GenerateJob::read_mask,
+          &GenerateJob::prepare, &GenerateJob::sample_volume, &GenerateJob::write_outputs}) {
       if (stop_requested()) {
         return stopped();
       }
@@ -186,7 +75,7 @@ class GenerateJob {
   [[nodiscard]] bool stop_requested() const { return cancel_ != nullptr && cancel_->requested(); }
   [[nodiscard]] static Error stopped() { return {ErrorCode::kCancelled, "stopped on request"}; }
 
-  Status read_inputs() {
+  Status read_model() {
     if (Status status = check_request(request_); !status) {
       return status;
     }
@@ -218,29 +107,34 @@ class GenerateJob {
     if (!grid) {
       return grid.error();
     }
-    auto condition = read_condition(request_.mask, model_, *grid);
-    if (!condition) {
-      return condition.error();
-    }
-    condition_ = std::move(*condition);
+    grid_ = *grid;
     return {};
   }
 
-  Status prepare() {
+  // Before the mask: a grid beyond the machine's memory is refused, not filled.
+  Status compile_network() {
     backend_ = this_backend();
     Plan plan;
     plan.precision = request_.precision == "strict" ? Precision::kStrict : Precision::kFp32;
-    auto session =
-        Session::create(model_.config, *backend_, {machine_, plan, condition_.on_grid.dims, {}});
+    auto session = Session::create(model_.config, *backend_, {machine_, plan, grid_, {}});
     if (!session) {
       return session.error();
     }
     session_ = std::move(*session);
-    report_.predicted_peak_bytes = predict_peak();
-    if (Status status = check_memory(report_.predicted_peak_bytes, request_.memory_limit, machine_);
-        !status) {
-      return status;
+    return check_memory(predict_peak(), request_.memory_limit, machine_);
+  }
+
+  Status read_mask() {
+    auto condition = read_condition(request_.mask, model_, grid_);
+    if (!condition) {
+      return condition.error();
     }
+    condition_ = std::move(*condition);
+    report_.predicted_peak_bytes = predict_peak();
+    return check_memory(report_.predicted_peak_bytes, request_.memory_limit, machine_);
+  }
+
+  Status prepare() {
     if (request_.noise) {
       auto noise = NoiseFile::open(*request_.noise, session_->elements(), chain_.draws);
       if (!noise) {
@@ -265,9 +159,10 @@ class GenerateJob {
   // What the process holds now and what it will add: weights and arena, and beside them either the
   // sampler's arrays (x, eps, workspace, condition, noise) or the result on its way to the file
   // (x, a copy on the model's grid and one on the mask's, the file's bytes, these compressed).
+  // A lower bound until the mask is read.
   std::uint64_t predict_peak() const {
     const std::int64_t elements = session_->elements();
-    const std::int64_t grid = condition_.on_grid.voxels();
+    const std::int64_t grid = Grid{grid_, {}}.voxels();
     std::int64_t sampling = 2 * elements + sampler_workspace_floats(chain_.options, elements) +
                             model_.config.condition_channels * grid;
     if (request_.noise) {
@@ -289,7 +184,7 @@ class GenerateJob {
     overview.weights = model_.weights.step ? fmt::format("{}, {} training steps", request_.weights,
                                                          *model_.weights.step)
                                            : request_.weights;
-    overview.grid = condition_.on_grid.dims;
+    overview.grid = grid_;
     overview.mask = describe_counts(count_labels(condition_.mask), model_.labels);
     overview.fit = condition_.fit;
     overview.notes = condition_.notes;
@@ -459,6 +354,7 @@ class GenerateJob {
   ThreadTeam team_;
   Model model_;
   Chain chain_;
+  Dims3 grid_{};
   Condition condition_;
   std::unique_ptr<Backend> backend_;
   std::optional<Session> session_;

@@ -28,8 +28,8 @@ struct ConvCase {
   }
 };
 
-const Shape kCube3{3, 3, 3};
-const Shape kCube1{1, 1, 1};
+const Shape cube3{3, 3, 3};
+const Shape cube1{1, 1, 1};
 
 Shape with_channels(std::int64_t samples, std::int64_t channels, const Shape& volume) {
   return {samples, channels, volume[0], volume[1], volume[2]};
@@ -116,8 +116,8 @@ SingleOp fused_conv(const ConvCase& c, const Fused& fused) {
 // level at its own resolution.
 std::vector<ConvCase> whole_head_convs(std::int64_t size) {
   const std::int64_t channels[] = {64, 64, 128, 192, 256};
-  std::vector<ConvCase> cases{{3, 64, {size, size, size}, kCube3},
-                              {64, 1, {size, size, size}, kCube3}};
+  std::vector<ConvCase> cases{{3, 64, {size, size, size}, cube3},
+                              {64, 1, {size, size, size}, cube3}};
   for (int level = 0; level < 5; ++level) {
     const std::int64_t extent = size >> level;
     const Shape volume{extent, extent, extent};
@@ -125,11 +125,11 @@ std::vector<ConvCase> whole_head_convs(std::int64_t size) {
     const std::int64_t finer = channels[level == 0 ? 0 : level - 1];
     const std::int64_t coarser = channels[level == 4 ? 4 : level + 1];
     for (const std::int64_t in : {finer, here, here + here, here + coarser, here + finer}) {
-      cases.push_back({in, here, volume, kCube3});
-      cases.push_back({in, here, volume, kCube1, 1, 0});
+      cases.push_back({in, here, volume, cube3});
+      cases.push_back({in, here, volume, cube1, 1, 0});
     }
-    cases.push_back({here, here, volume, kCube3, 2, 1});
-    cases.push_back({here, 3 * here, volume, kCube1, 1, 0});
+    cases.push_back({here, here, volume, cube3, 2, 1});
+    cases.push_back({here, 3 * here, volume, cube1, 1, 0});
   }
   return cases;
 }
@@ -137,13 +137,13 @@ std::vector<ConvCase> whole_head_convs(std::int64_t size) {
 TEST(OnednnConv, MatchesTheLaw) {
   const Machine machine = machine_with(runnable_isas().back(), 2);
   const ConvCase cases[] = {
-      {1, 1, {1, 1, 1}, kCube3},           {1, 32, {5, 4, 7}, kCube3},
-      {3, 64, {6, 5, 9}, kCube3, 1, 1, 2}, {64, 1, {4, 9, 5}, kCube3},
-      {37, 41, {3, 7, 11}, kCube3},        {37, 41, {7, 3, 5}, kCube3, 2, 1},
-      {13, 17, {8, 4, 6}, kCube3, 1, 0},   {16, 16, {5, 6, 7}, {2, 2, 2}, 2, 0},
-      {16, 24, {5, 6, 7}, {2, 3, 1}},      {32, 32, {4, 5, 6}, kCube1, 1, 0, 3},
-      {7, 5, {4, 5, 6}, kCube1, 2, 1},     {32, 48, {4, 5, 6}, kCube1, 1, 1, 1, false},
-      {128, 64, {33, 3, 4}, kCube3},       {64, 64, {70, 2, 3}, kCube3, 2, 1},
+      {1, 1, {1, 1, 1}, cube3},           {1, 32, {5, 4, 7}, cube3},
+      {3, 64, {6, 5, 9}, cube3, 1, 1, 2}, {64, 1, {4, 9, 5}, cube3},
+      {37, 41, {3, 7, 11}, cube3},        {37, 41, {7, 3, 5}, cube3, 2, 1},
+      {13, 17, {8, 4, 6}, cube3, 1, 0},   {16, 16, {5, 6, 7}, {2, 2, 2}, 2, 0},
+      {16, 24, {5, 6, 7}, {2, 3, 1}},     {32, 32, {4, 5, 6}, cube1, 1, 0, 3},
+      {7, 5, {4, 5, 6}, cube1, 2, 1},     {32, 48, {4, 5, 6}, cube1, 1, 1, 1, false},
+      {128, 64, {33, 3, 4}, cube3},       {64, 64, {70, 2, 3}, cube3, 2, 1},
   };
   for (const ConvCase& c : cases) {
     SingleOp op = plain_conv(c);
@@ -160,7 +160,7 @@ TEST(OnednnConv, FusedEpiloguesAndSourcesMatchTheLaw) {
                          {{48}, true, true},     {{16, 32}, false, false},
                          {{17, 31}, true, true}, {{16, 16, 16}, false, true}};
   for (const Fused& fused : forms) {
-    const ConvCase c{48, 40, {5, 6, 7}, kCube3, 1, 1, 2};
+    const ConvCase c{48, 40, {5, 6, 7}, cube3, 1, 1, 2};
     SingleOp op = fused_conv(c, fused);
     const Status status = op.run(*conv, machine);
     const std::string what = fmt::format("{} sources, time vector {}, residual {}",
@@ -173,7 +173,7 @@ TEST(OnednnConv, FusedEpiloguesAndSourcesMatchTheLaw) {
 TEST(OnednnConv, ResidualMayShareTheResultsMemory) {
   const auto conv = make_onednn_conv();
   const Machine machine = machine_with(runnable_isas().back(), 2);
-  SingleOp op = fused_conv({32, 32, {6, 5, 4}, kCube3, 1, 1, 2}, {{32}, true, true});
+  SingleOp op = fused_conv({32, 32, {6, 5, 4}, cube3, 1, 1, 2}, {{32}, true, true});
   constexpr std::size_t kResidual = 4;
   const auto kernel = conv->prepare(op.view(), machine);
   ASSERT_TRUE(kernel.ok());
@@ -186,10 +186,9 @@ TEST(OnednnConv, ResidualMayShareTheResultsMemory) {
 
 TEST(OnednnConv, BytesDoNotDependOnThreads) {
   std::vector<ConvCase> cases = whole_head_convs(16);
-  const ConvCase larger[] = {
-      {64, 64, {32, 32, 32}, kCube3},   {128, 64, {32, 32, 32}, kCube3},
-      {320, 192, {16, 16, 16}, kCube3}, {192, 192, {16, 16, 16}, kCube3, 2, 1},
-      {3, 64, {64, 64, 64}, kCube3},    {64, 64, {64, 64, 64}, kCube1, 1, 0}};
+  const ConvCase larger[] = {{64, 64, {32, 32, 32}, cube3},   {128, 64, {32, 32, 32}, cube3},
+                             {320, 192, {16, 16, 16}, cube3}, {192, 192, {16, 16, 16}, cube3, 2, 1},
+                             {3, 64, {64, 64, 64}, cube3},    {64, 64, {64, 64, 64}, cube1, 1, 0}};
   cases.insert(cases.end(), std::begin(larger), std::end(larger));
   for (const ConvCase& c : cases) {
     SingleOp op = plain_conv(c);
@@ -208,7 +207,7 @@ TEST(OnednnConv, BytesDoNotDependOnThreads) {
 
 TEST(OnednnConv, BytesOfFusedFormsDoNotDependOnThreadsNorOnTheBatch) {
   const auto conv = make_onednn_conv();
-  const ConvCase one{96, 64, {9, 10, 11}, kCube3};
+  const ConvCase one{96, 64, {9, 10, 11}, cube3};
   SingleOp single = fused_conv(one, {{64, 32}, true, true});
   ConvCase two = one;
   two.samples = 2;
@@ -233,10 +232,10 @@ TEST(OnednnConv, BytesOfFusedFormsDoNotDependOnThreadsNorOnTheBatch) {
 TEST(OnednnConv, SaysWhyNot) {
   const auto conv = make_onednn_conv();
   const Machine machine = machine_with(Isa::kAvx2, 1);
-  SingleOp small_sources = fused_conv({3, 64, {4, 4, 4}, kCube3}, {{1, 2}, false, false});
+  SingleOp small_sources = fused_conv({3, 64, {4, 4, 4}, cube3}, {{1, 2}, false, false});
   EXPECT_NE(conv->refusal(small_sources.view(), machine)->find("1 channels"), std::string::npos);
 
-  SingleOp narrow = plain_conv({64, 1, {4, 4, 4}, kCube3});
+  SingleOp narrow = plain_conv({64, 1, {4, 4, 4}, cube3});
   EXPECT_EQ(conv->refusal(narrow.view(), machine), "made for at least 16 output channels, has 1");
   EXPECT_EQ(make_onednn_conv_narrow()->refusal(narrow.view(), machine), std::nullopt);
 
@@ -250,7 +249,7 @@ TEST(OnednnConv, SaysWhyNot) {
 
 TEST(OnednnConv, KnowsItsMemory) {
   const auto conv = make_onednn_conv();
-  const ConvCase c{64, 64, {8, 8, 8}, kCube3};
+  const ConvCase c{64, 64, {8, 8, 8}, cube3};
   SingleOp op = plain_conv(c);
   const auto kernel = conv->prepare(op.view(), machine_with(runnable_isas().back(), 2));
   ASSERT_TRUE(kernel.ok());

@@ -1,7 +1,9 @@
 #include "base/system.h"
 
 #include <gtest/gtest.h>
+
 #include <unistd.h>
+#include <vector>
 
 #include <cstring>
 
@@ -55,6 +57,20 @@ TEST(System, PeakFollowsTheResidentSetAndCanBeReset) {
     GTEST_SKIP() << "this kernel does not reset the high-water mark";
   }
   EXPECT_LT(peak_resident_bytes(), peak - kBytes / 2);
+}
+
+TEST(Memory, ReturnsWhatWasFreed) {
+  const std::uint64_t before = resident_bytes();
+  // Blocks too small to be mapped one by one; the last one, kept, holds the heap's end in place.
+  std::vector<std::vector<std::byte>> blocks(1024);
+  for (std::vector<std::byte>& block : blocks) {
+    block.assign(std::size_t{64} << 10, std::byte{1});
+  }
+  const std::vector<std::byte> last = std::move(blocks.back());
+  blocks.clear();
+  return_free_memory();
+  EXPECT_LT(resident_bytes(), before + (std::size_t{16} << 20));
+  EXPECT_EQ(last[0], std::byte{1});
 }
 
 TEST(AlignedBuffer, IsAlignedAndOwned) {

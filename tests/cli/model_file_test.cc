@@ -101,6 +101,31 @@ TEST_F(ModelFile, FoldersWithoutOneCheckpoint) {
   expect_refused(flags, {"model.json: says 250 timesteps, but b.safetensors was trained with 50"});
 }
 
+TEST_F(ModelFile, CardsThatContradictTheWeights) {
+  const auto folder = in_folder("models");
+  std::filesystem::create_directory(folder);
+  std::filesystem::rename(in_folder("model.safetensors"), folder / "a.safetensors");
+  const auto expect_refused_card = [&](std::string_view card, const std::string& part) {
+    write_text(folder / "model.json", card);
+    expect_refused(with("--model", folder.string()), {"model.json: ", part});
+  };
+  expect_refused_card("recipe: whole-head", "not a JSON object");
+  expect_refused_card(R"({"recipe": "brats"})",
+                      "says recipe `brats`, but a.safetensors has the channels of whole-head");
+  expect_refused_card(R"({"labels": {"3": "oedema"}})",
+                      "names label 3, but the model has labels 1 to 2");
+  expect_refused_card(R"({"frame": "RAX+"})", "frame \"RAX+\": expected one letter each of R/L");
+}
+
+TEST_F(ModelFile, OfFourVolumesAtOnce) {
+  TinyModel model;
+  model.add("input_blocks.0.0.weight", {32, 8, 3, 3, 3});
+  model.add("out.2.weight", {4, 32, 3, 3, 3});
+  model.add("out.2.bias", {4});
+  save(model);
+  expect_refused(usual(), {"model.safetensors: paints 4 volumes at once (brats)"});
+}
+
 // Loading a pickle the way Python does would run this.
 TEST_F(ModelFile, PicklesThatWouldRunSomething) {
   const auto marker = in_folder("executed");

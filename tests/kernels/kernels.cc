@@ -31,7 +31,7 @@ using kernels::make_upsample_trilinear;
 constexpr Layout kLast = Layout::kChannelsLast;
 
 // Sizes 1, primes, and neither multiples of a vector nor of a block.
-const Shape kVolumes[] = {
+const Shape volumes[] = {
     {1, 1, 1, 1, 1},  {2, 3, 5, 7, 3},   {1, 13, 7, 3, 5}, {2, 16, 3, 2, 5},
     {1, 33, 4, 5, 3}, {1, 509, 2, 3, 1}, {2, 64, 9, 8, 7}, {1, 192, 5, 6, 7},
 };
@@ -74,7 +74,7 @@ auto within_sum_bound(std::int64_t terms) {
 }
 
 TEST_P(Kernels, Add) {
-  for (const Shape& shape : kVolumes) {
+  for (const Shape& shape : volumes) {
     SingleOp op;
     op.input(shape, kLast);
     op.input(shape, kLast);
@@ -84,7 +84,7 @@ TEST_P(Kernels, Add) {
 }
 
 TEST_P(Kernels, AddChannels) {
-  for (const Shape& shape : kVolumes) {
+  for (const Shape& shape : volumes) {
     SingleOp op;
     op.input(shape, kLast);
     op.input({shape[0], shape[1]}, Layout::kRowMajor);
@@ -94,7 +94,7 @@ TEST_P(Kernels, AddChannels) {
 }
 
 TEST_P(Kernels, Affine) {
-  for (const Shape& shape : kVolumes) {
+  for (const Shape& shape : volumes) {
     for (const std::string activation : {"none", "silu"}) {
       SingleOp op;
       op.input(shape, kLast, -3, 3);
@@ -106,7 +106,7 @@ TEST_P(Kernels, Affine) {
 }
 
 TEST_P(Kernels, SiluOnVolumesAndVectors) {
-  for (const Shape& shape : kVolumes) {
+  for (const Shape& shape : volumes) {
     SingleOp op;
     op.input(shape, kLast, -9, 9);
     op.op(OpKind::silu, {});
@@ -155,7 +155,7 @@ TEST_P(Kernels, SiluOfExtremesIsFiniteAndNanStays) {
 }
 
 TEST_P(Kernels, ChannelMoments) {
-  for (const Shape& shape : kVolumes) {
+  for (const Shape& shape : volumes) {
     SingleOp op;
     op.input(shape, kLast, -1, 2);
     op.op(OpKind::channel_moments, {});
@@ -208,7 +208,7 @@ TEST_P(Kernels, GroupNormCoefficients) {
 }
 
 TEST_P(Kernels, UpsampleTrilinear) {
-  for (const Shape& shape : kVolumes) {
+  for (const Shape& shape : volumes) {
     SingleOp op;
     op.input(shape, kLast);
     op.op(OpKind::upsample_trilinear, {});
@@ -247,7 +247,7 @@ TEST_P(Kernels, AttentionPassesNanOn) {
 
 TEST_P(Kernels, ConvFewOutputs) {
   for (const std::int64_t outputs : {1, 2, 3, 4}) {
-    for (const Shape& volume : kVolumes) {
+    for (const Shape& volume : volumes) {
       SingleOp op;
       op.input(volume, kLast);
       op.parameter({outputs, volume[1], 3, 3, 3});
@@ -289,7 +289,7 @@ TEST_P(Kernels, Concat) {
 }
 
 TEST_P(Kernels, Reorder) {
-  for (const Shape& shape : kVolumes) {
+  for (const Shape& shape : volumes) {
     for (const Layout from : {Layout::kRowMajor, kLast}) {
       for (const Layout to : {Layout::kRowMajor, kLast}) {
         SingleOp op;

@@ -1,0 +1,76 @@
+#include "pipeline/model_card.h"
+
+#include <gtest/gtest.h>
+
+#include "formats/ckpt_files.h"
+
+namespace mezzotint::testing {
+namespace {
+
+Result<ModelCard> read(std::string_view text) {
+  const TemporaryFile file(text);
+  return read_model_card(file.path());
+}
+
+TEST(ModelCard, ReadsEveryKey) {
+  const auto card = read(R"({"recipe": "whole-head", "grid": [64, 48, 32],
+    "spacing_mm": [1, 1.5, 2], "frame": "LPS+", "labels": {"1": "brain", "2": "lesion"},
+    "timesteps": 250, "schedule": "cosine", "weights": "a.pt", "licence": "CC0"})");
+  ASSERT_TRUE(card.ok()) << card.error().message;
+  EXPECT_EQ(card->recipe, "whole-head");
+  EXPECT_EQ(card->grid, (std::array<std::int64_t, 3>{64, 48, 32}));
+  EXPECT_EQ(card->spacing_mm, (std::array<double, 3>{1, 1.5, 2}));
+  EXPECT_EQ(card->frame, "LPS+");
+  EXPECT_EQ(card->labels, (std::map<int, std::string>{{1, "brain"}, {2, "lesion"}}));
+  EXPECT_EQ(card->timesteps, 250);
+  EXPECT_EQ(card->weights, "a.pt");
+  EXPECT_EQ(card->licence, "CC0");
+}
+
+TEST(ModelCard, MayBeEmpty) {
+  const auto card = read("{}");
+  ASSERT_TRUE(card.ok()) << card.error().message;
+  EXPECT_FALSE(card->grid.has_value());
+  EXPECT_FALSE(card->timesteps.has_value());
+  EXPECT_TRUE(card->labels.empty());
+}
+
+TEST(ModelCard, RefusesWhatIsNoObject) {
+  for (const char* text : {"", "[]", "{", "{\"recipe\": }", "\x89PNG"}) {
+    expect_error(read(text), "not a JSON object");
+  }
+}
+
+// A misspelt key would otherwise be ignored in silence.
+TEST(ModelCard, RefusesUnknownKeys) {
+  expect_error(read(R"({"timestep": 250})"), "unknown key `timestep`; known are recipe, grid,");
+}
+
+TEST(ModelCard, RefusesValuesOfAnotherKind) {
+  expect_error(read(R"({"recipe": 3})"), "\"recipe\" must be a text");
+  expect_error(read(R"({"grid": 64})"), "\"grid\" must be three numbers");
+  expect_error(read(R"({"grid": [64, 64]})"), "\"grid\" must be three whole numbers from 1 to");
+  expect_error(read(R"({"grid": [64, 64, 64.5]})"), "\"grid\" must be three whole numbers");
+  expect_error(read(R"({"grid": [64, 64, 0]})"), "\"grid\" must be three whole numbers");
+  expect_error(read(R"({"grid": [64, 64, 18446744073709551615]})"), "three whole numbers");
+  expect_error(read(R"({"spacing_mm": [1, 1, -1]})"), "\"spacing_mm\" must be three numbers from");
+  expect_error(read(R"({"spacing_mm": [1, 1, "1"]})"), "\"spacing_mm\" must be three numbers");
+  expect_error(read(R"({"timesteps": "many"})"), "\"timesteps\" must be a whole number");
+  expect_error(read(R"({"timesteps": 1})"), "\"timesteps\" must be between 2 and 100000");
+  expect_error(read(R"({"labels": ["brain"]})"), "\"labels\" must be an object");
+  expect_error(read(R"({"labels": {"brain": "1"}})"), "names for labels 1 to 255");
+  expect_error(read(R"({"labels": {"256": "brain"}})"), "names for labels 1 to 255");
+  expect_error(read(R"({"labels": {"1": 1}})"), "names for labels 1 to 255");
+}
+
+TEST(ModelCard, RefusesOtherSchedules) {
+  expect_error(read(R"({"schedule": "linear"})"), "schedule `linear`: only cosine is known");
+}
+
+TEST(ModelCard, RefusesFilesThatAreNone) {
+  expect_error(read_model_card("nowhere.json"), "nowhere.json: cannot open");
+  expect_error(read(std::string((1 << 20) + 1, ' ')), "larger than the limit");
+}
+
+}  // namespace
+}  // namespace mezzotint::testing
