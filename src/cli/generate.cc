@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -23,7 +24,7 @@ std::string duration(double seconds) {
   if (seconds < 60) {
     return fmt::format("{:.1f} s", seconds);
   }
-  const auto whole = static_cast<long>(seconds + 0.5);
+  const long whole = std::lround(seconds);
   if (whole < 3600) {
     return fmt::format("{}:{:02} min", whole / 60, whole % 60);
   }

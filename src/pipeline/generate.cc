@@ -158,8 +158,8 @@ class GenerateJob {
 
   // What the process holds now and what it will add: weights and arena, and beside them either the
   // sampler's arrays (x, eps, workspace, condition, noise) or the result on its way to the file
-  // (x, a copy on the model's grid and one on the mask's, the file's bytes, these compressed).
-  // A lower bound until the mask is read.
+  // (x, a copy on the model's grid, one on the mask's, the file's bytes). A lower bound until the
+  // mask is read.
   std::uint64_t predict_peak() const {
     const std::int64_t elements = session_->elements();
     const std::int64_t grid = Grid{grid_, {}}.voxels();
@@ -168,8 +168,7 @@ class GenerateJob {
     if (request_.noise) {
       sampling += elements * (1 + chain_.draws);
     }
-    const std::int64_t writing =
-        elements + grid + condition_.mask.voxels() * (is_compressed(request_.out) ? 3 : 2);
+    const std::int64_t writing = elements + grid + 2 * condition_.mask.voxels();
     const std::uint64_t running =
         resident_bytes() + session_->predicted_bytes() +
         static_cast<std::uint64_t>(std::max(sampling, writing)) * sizeof(float);
@@ -287,6 +286,13 @@ class GenerateJob {
       return bytes.error();
     }
     const std::string volume_hash = sha256_hex(std::as_bytes(std::span(volume.data)));
+    if (outputs_->preview) {
+      if (Status status = write_preview(volume); !status) {
+        return status;
+      }
+    }
+    // Compressing needs the memory that the voxels had.
+    volume.data = {};
     if (is_compressed(request_.out)) {
       bytes = gzip(*bytes);
       if (!bytes) {
@@ -295,11 +301,6 @@ class GenerateJob {
     }
     if (Status status = outputs_->volume.write(*bytes); !status) {
       return status;
-    }
-    if (outputs_->preview) {
-      if (Status status = write_preview(volume); !status) {
-        return status;
-      }
     }
     report_.out = request_.out;
     report_.sidecar = outputs_->sidecar.path();

@@ -1,4 +1,8 @@
 // What a run tells: the screen, JSON lines, and the sidecar.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "base/sha256.h"
@@ -35,6 +39,24 @@ TEST_F(Report, ScreenSaysItAllBeforeTheFirstStep) {
   EXPECT_EQ(result.err.find('\r'), std::string::npos) << "a bar where there is no terminal";
   EXPECT_EQ(result.out,
             in_folder("out.nii").string() + "\n" + in_folder("out.json").string() + "\n");
+}
+
+TEST_F(Report, TerminalsGetABar) {
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+  if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) {
+    GTEST_SKIP() << "no pseudo-terminal here";
+  }
+  RunningCommand command(usual().words(), ::ptsname(terminal));
+  EXPECT_EQ(command.finish().exit_code, 0);
+  std::string screen(1 << 16, '\0');
+  const ssize_t count = ::read(terminal, screen.data(), screen.size());
+  ::close(terminal);
+  ASSERT_GT(count, 0);
+  screen.resize(static_cast<std::size_t>(count));
+  const std::string half = "\r[" + std::string(15, '#') + std::string(15, '.') + "] step 1/2";
+  const std::string full = "\r[" + std::string(30, '#') + "] step 2/2";
+  EXPECT_NE(screen.find(half), std::string::npos) << screen;
+  EXPECT_NE(screen.find(full), std::string::npos) << screen;
 }
 
 TEST_F(Report, JsonLinesComeInOrder) {
