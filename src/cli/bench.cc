@@ -154,8 +154,9 @@ int run_bench(const BenchArguments& arguments, const CancelToken& cancel) {
   if (arguments.problem.empty() && !arguments.implementation.empty()) {
     return usage("--implementation needs --problem");
   }
-  if (arguments.precision != "fp32" && arguments.precision != "strict") {
-    return usage(fmt::format("--precision: {} is not strict or fp32", arguments.precision));
+  const auto precision = precision_from_name(arguments.precision);
+  if (!precision) {
+    return fail(precision.error());
   }
   SubjectRequest subject = arguments.subject;
   if (!arguments.size.empty()) {
@@ -169,17 +170,13 @@ int run_bench(const BenchArguments& arguments, const CancelToken& cancel) {
   if (!machine) {
     return fail(machine.error());
   }
-  Job job{arguments,           cancel,        Precision::kFp32, {}, std::nullopt,
-          std::move(*machine), this_backend()};
+  Job job{arguments, cancel, *precision, {}, std::nullopt, std::move(*machine), this_backend()};
   if (!arguments.memory_limit.empty()) {
     const auto limit = parse_bytes(arguments.memory_limit);
     if (!limit) {
       return usage(limit.error().message);
     }
     job.memory_limit = *limit;
-  }
-  if (arguments.precision == "strict") {
-    job.precision = Precision::kStrict;
   }
   if (arguments.runs > 0) {
     job.timing = {1, arguments.runs, arguments.runs, 0, 0};

@@ -138,7 +138,7 @@ void print_model_json(const ModelReport& report, const Machine& machine, Precisi
   ordered_json json{{"model", report.model},
                     {"size", report.grid},
                     {"timestep", report.timestep},
-                    {"precision", precision == Precision::kStrict ? "strict" : "fp32"}};
+                    {"precision", std::string(name_of(precision))}};
   if (report.timing) {
     json["median_seconds"] = report.timing->median_seconds;
     json["spread"] = report.timing->spread;

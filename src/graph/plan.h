@@ -3,10 +3,18 @@
 
 #include <map>
 #include <string>
+#include <string_view>
+
+#include "mezzotint/result.h"
 
 namespace mezzotint {
 
+// What kernels may do to a float32 computation: docs/precision.md.
 enum class Precision { kStrict, kFp32 };
+
+[[nodiscard]] std::string_view name_of(Precision precision);
+// kInvalidInput names the known ones.
+Result<Precision> precision_from_name(std::string_view name);
 
 struct PlanEntry {
   std::string implementation;  // empty: the cheapest by the cost table

@@ -82,6 +82,7 @@ class ModelBench {
     SessionOptions session_options =
         mezzotint::session_options(subject_, machine_, options_.precision);
     session_options.allow_in_place = in_place;
+    session_options.memory_limit = options_.memory_limit;
     auto session = Session::create(subject_.config(), backend_, session_options);
     if (!session) {
       return session.error();

@@ -113,7 +113,7 @@ std::map<std::string, std::string> metadata_of(const Subject& subject, const Mac
           {"model_sha256", subject.hash()},
           {"size", fmt::format("{}", fmt::join(subject.grid(), " "))},
           {"t", std::to_string(subject.timestep())},
-          {"precision", options.precision == Precision::kStrict ? "strict" : "fp32"},
+          {"precision", std::string(name_of(options.precision))},
           {"isa", std::string(name_of(machine.isa))},
           {"threads", std::to_string(machine.threads)},
           {"version", kVersion},

@@ -40,8 +40,8 @@ Status check_request(const GenerateRequest& request) {
   if (!out.ends_with(".nii") && !out.ends_with(".nii.gz")) {
     return invalid_input("out: {}: expected a name that ends in .nii or .nii.gz", out);
   }
-  if (request.precision != "strict" && request.precision != "fp32") {
-    return invalid_input("precision: {} is not strict or fp32", in_quotes(request.precision));
+  if (const auto precision = precision_from_name(request.precision); !precision) {
+    return precision.error();
   }
   if (request.preview) {
     if (request.preview->extension() != ".png") {
@@ -115,8 +115,13 @@ class GenerateJob {
   Status compile_network() {
     backend_ = this_backend();
     Plan plan;
-    plan.precision = request_.precision == "strict" ? Precision::kStrict : Precision::kFp32;
-    auto session = Session::create(model_.config, *backend_, {machine_, plan, grid_, {}});
+    plan.precision = *precision_from_name(request_.precision);  // checked with the request
+    SessionOptions options;
+    options.machine = machine_;
+    options.plan = plan;
+    options.grid = grid_;
+    options.memory_limit = request_.memory_limit;
+    auto session = Session::create(model_.config, *backend_, options);
     if (!session) {
       return session.error();
     }

@@ -5,6 +5,8 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/sha256.h"
+#include "imaging/volume.h"
+#include "pipeline/machine.h"
 
 namespace mezzotint {
 namespace {

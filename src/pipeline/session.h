@@ -27,6 +27,7 @@ struct SessionOptions {
   std::vector<std::string> keep;       // activations that evaluate() hands out besides eps, which
                                        // may be named and is left out
   bool allow_in_place = true;          // CompileOptions::allow_in_place
+  std::optional<std::uint64_t> memory_limit;  // bytes
 };
 
 // An activation that was asked for with SessionOptions::keep, row-major.
@@ -38,7 +39,8 @@ struct KeptActivation {
 
 class Session {
  public:
-  // Compiles; reads no weight and allocates nothing large.
+  // Compiles; reads no weight and allocates nothing large. kResource when even one activation of
+  // the finest level exceeds the limit or the machine: such a grid is not worth compiling for.
   static Result<Session> create(const MedDdpmConfig& config, const Backend& backend,
                                 const SessionOptions& options);
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,10 @@ struct Slip {
   const char* message;
 };
 
+void PrintTo(const Slip& slip, std::ostream* out) {
+  *out << "bench " << slip.words;
+}
+
 class BenchSlip : public ::testing::TestWithParam<Slip> {};
 
 TEST_P(BenchSlip, ends_with_one_line) {
@@ -102,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(
         Slip{"--problem 'silu c1 d1 h1 w1' --dump eps --out x", 2,
              "--dump needs --model or --arch"},
         Slip{"--arch brats --implementation x", 2, "--implementation needs --problem"},
-        Slip{"--arch brats --precision half", 2, "--precision: half is not strict or fp32"},
+        Slip{"--arch brats --precision half", 1, "precision: `half` is not strict or fp32"},
         Slip{"--arch brats --size 4x4", 2,
              "--size: `4x4` is neither one side (64) nor three (64x48x32)"},
         Slip{"--arch whole-head:32 --size 20", 1,
