@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs clang-tidy 14 over the sources of a built tree: scripts/check_tidy.sh BUILD [jobs]
 # A file that passed is not looked at again until it, a header of ours that it includes, its compile
-# command or a .clang-tidy changes; the stamps are in BUILD/tidy.
+# command or .clang-tidy changes; the stamps are in BUILD/tidy.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -28,7 +28,7 @@ tidy_one() {
     return 0  # a file that the build no longer has
   fi
   # shellcheck disable=SC2086
-  stamp="$stamps/$({ echo "$command"; sha256sum .clang-tidy tests/.clang-tidy "$source" $headers; } | sha256sum | cut -c 1-32)"
+  stamp="$stamps/$({ echo "$command"; sha256sum .clang-tidy "$source" $headers; } | sha256sum | cut -c 1-32)"
   if [[ -e "$stamp" ]]; then
     return 0
   fi

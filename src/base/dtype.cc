@@ -121,7 +121,7 @@ void convert_to_float(DType dtype, std::span<const std::byte> bytes, std::span<f
     case DType::kI32: return convert_as<std::int32_t>(bytes, out);
     case DType::kI16: return convert_as<std::int16_t>(bytes, out);
     case DType::kI8: return convert_as<std::int8_t>(bytes, out);
-    case DType::kU8: return convert_as<std::uint8_t>(bytes, out);
+    case DType::kU8:
     case DType::kBool: return convert_as<std::uint8_t>(bytes, out);
   }
 }

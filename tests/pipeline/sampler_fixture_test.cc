@@ -101,7 +101,7 @@ TEST_P(SamplerFixture, FollowsTheReferenceStepByStep) {
 
   int steps = 0;
   const auto after_step = [&](const StepInfo& step, std::span<const float> now) -> Status {
-    const auto at = static_cast<std::size_t>(step.index + 1);
+    const auto at = static_cast<std::size_t>(step.index) + 1;
     const std::span<const float> truth = std::span(*trajectory).subspan(at * n, n);
     double largest = 0;
     for (const float value : truth) {
