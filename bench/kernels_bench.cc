@@ -136,12 +136,12 @@ std::shared_ptr<Problem> prepare(const Spec& spec, const Implementation& impleme
     problem->inputs.push_back({});
   }
   check(problem->graph.add_op(std::move(op)).ok(), "a benchmark's op is malformed");
-  if (implementation.refusal(problem->view(), machine)) {
+  if (implementation.refusal(problem->view(), {machine})) {
     return nullptr;
   }
   problem->memory.push_back(filled(problem->view().output().type.bytes()));
   problem->outputs.push_back({problem->memory.back().data()});
-  auto kernel = implementation.prepare(problem->view(), machine);
+  auto kernel = implementation.prepare(problem->view(), {machine});
   check(kernel.ok(), "an accepted op could not be prepared");
   problem->implementation = &implementation;
   problem->kernel = *std::move(kernel);

@@ -6,7 +6,7 @@ include_guard()
 # which the linker might take for the code of another instruction set.
 function(mezzotint_isa_flags)
   set(avx2 -mavx2 -mfma -mbmi -mbmi2 -mf16c)
-  set(avx512 ${avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mavx512vnni)
+  set(avx512 ${avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni)
   foreach(isa avx2 avx512)
     set(files ${ARGN})
     list(FILTER files INCLUDE REGEX "_${isa}\\.cc$")

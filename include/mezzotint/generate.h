@@ -25,11 +25,11 @@ struct GenerateRequest {
   std::filesystem::path mask;   // NIfTI label mask
   std::filesystem::path out;    // .nii or .nii.gz; "<name>.json" is written beside it
 
-  std::string sampler = "dpmpp-2m";  // dpmpp-2m, ddim, ddpm
-  std::optional<int> steps;          // default: 25; ddpm: the whole schedule
-  double eta = 0;                    // ddim only: 0 deterministic .. 1
-  std::string spacing = "t";         // t, logsnr
-  std::optional<int> timesteps;      // length of the schedule; default: the checkpoint's
+  std::string sampler = "dpmpp-2m";    // dpmpp-2m, ddim, ddpm
+  std::optional<int> steps;            // default: 25; ddpm: the whole schedule
+  double eta = 0;                      // ddim only: 0 deterministic .. 1
+  std::string timestep_spacing = "t";  // t, logsnr
+  std::optional<int> timesteps;        // length of the schedule; default: the checkpoint's
   std::uint64_t seed = 0;
   std::string precision = "fp32";                   // strict, fp32
   std::string weights = "ema";                      // ema, model
@@ -44,9 +44,9 @@ struct GenerateRequest {
 
 // What is known before the first step.
 struct GenerateOverview {
-  std::string model;                   // name of the file or folder
-  std::string recipe;                  // "whole-head"
-  double parameters = 0;               // count
+  std::string model;   // name of the file or folder
+  std::string recipe;  // "whole-head"
+  std::int64_t parameters = 0;
   std::string weights;                 // "ema, 2697 training steps"
   std::array<std::int64_t, 3> grid{};  // x, y, z
   std::string mask;                    // label counts
@@ -90,9 +90,15 @@ class GenerateObserver {
   virtual void on_step(const GenerateProgress& /*progress*/) {}
 };
 
-// Writes the volume, its sidecar and the preview, or nothing at all. Errors are one line each:
-// kInvalidInput and kNotFound for files and flags, kResource for memory and disk, kNumerics for a
-// non-finite value, kCancelled when `cancel` was set (checked between ops).
+// Writes the volume, its sidecar and the preview, or nothing at all: each file appears complete,
+// and when one cannot appear, those before it go again and what `overwrite` replaced comes back.
+// Two things are beyond this: a process that is killed between the first rename and the last leaves
+// the files that had been renamed (never a new volume without its sidecar; what was replaced is
+// then under its hidden temporary name), and a file system that cannot exchange two names
+// (RENAME_EXCHANGE) does not bring back what was replaced.
+// Never throws. Errors are one line each: kInvalidInput and kNotFound for files and flags,
+// kResource for memory and disk, kNumerics for a non-finite value, kCancelled when `cancel` was set
+// (checked between ops and between weights).
 Result<GenerateReport> generate(const GenerateRequest& request,
                                 GenerateObserver* observer = nullptr,
                                 const CancelToken* cancel = nullptr);

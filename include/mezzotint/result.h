@@ -18,6 +18,7 @@ enum class ErrorCode {
   kResource,      // memory, disk space or a file that cannot be created
   kCancelled,     // the caller asked to stop
   kNumerics,      // a non-finite value appeared in a computation
+  kInternal,      // a bug of this library
 };
 
 struct Error {

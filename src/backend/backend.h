@@ -47,7 +47,9 @@ struct LaunchContext {
   const ThreadTeam& team;           // the caller holds a ComputeScope of it
 };
 
-// An input whose memory may hold output 0 as well, when nothing reads the input afterwards.
+// Inputs whose memory may hold output 0 as well, when nothing reads the input afterwards. An input
+// that the kernel reads in a second role (a convolution's source that is its residual, too) is for
+// the kernel to leave out.
 using AliasableInputs = std::vector<std::size_t>;
 
 // One op, made ready for one shape. Immutable after load(); launches are re-entrant.
@@ -68,6 +70,12 @@ class Kernel {
   virtual void launch(const LaunchContext& context) const = 0;
 };
 
+// What kernels are prepared for: where they run, and what they may do to float32.
+struct Target {
+  Machine machine;
+  Precision precision = Precision::kFp32;
+};
+
 // One way to compute an op. Stateless.
 class Implementation {
  public:
@@ -75,12 +83,12 @@ class Implementation {
 
   // Stable, "room.algorithm": what plans, cost tables and --explain call it.
   [[nodiscard]] virtual std::string_view name() const = 0;
-  // Why this op cannot be computed this way on this machine; nothing means it can.
+  // Why this op cannot be computed this way for this target; nothing means it can.
   [[nodiscard]] virtual std::optional<std::string> refusal(const OpView& view,
-                                                           const Machine& machine) const = 0;
+                                                           const Target& target) const = 0;
   // Call only without a refusal. Sizes are final; weights come later, by Kernel::load.
   [[nodiscard]] virtual Result<std::unique_ptr<Kernel>> prepare(const OpView& view,
-                                                                const Machine& machine) const = 0;
+                                                                const Target& target) const = 0;
 };
 
 class Backend {
@@ -88,6 +96,9 @@ class Backend {
   virtual ~Backend() = default;
 
   [[nodiscard]] virtual std::string_view name() const = 0;
+  // The name, and whatever else decides the bytes of a result besides plan, target and build: the
+  // libraries in use with what they chose for this processor. One line.
+  [[nodiscard]] virtual std::string description() const = 0;
   // In order of preference among equals; empty when the backend lacks the op.
   [[nodiscard]] virtual std::span<const Implementation* const> implementations(
       OpKind kind) const = 0;

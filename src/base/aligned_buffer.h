@@ -35,4 +35,11 @@ class AlignedBuffer {
   std::size_t size_ = 0;
 };
 
+// The least multiple of AlignedBuffer::kAlignment that holds `bytes`: what a part of a buffer
+// occupies when the next part is to be aligned, too.
+[[nodiscard]] constexpr std::size_t align_up(std::size_t bytes) {
+  return (bytes + AlignedBuffer::kAlignment - 1) / AlignedBuffer::kAlignment *
+         AlignedBuffer::kAlignment;
+}
+
 }  // namespace mezzotint

@@ -24,6 +24,15 @@ namespace mezzotint {
   return a * b;
 }
 
+// Of signed sizes; nothing when the sum leaves int64.
+[[nodiscard]] constexpr std::optional<std::int64_t> checked_sum(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) {
+    return std::nullopt;
+  }
+  return sum;
+}
+
 // Product of `dims`; nothing when a dimension is negative or the product leaves int64.
 [[nodiscard]] constexpr std::optional<std::int64_t> checked_elements(
     std::span<const std::int64_t> dims) {

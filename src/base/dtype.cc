@@ -83,33 +83,6 @@ float float_from_f16(std::uint16_t bits) {
   return std::bit_cast<float>(sign | ((exponent + 112u) << 23) | (mantissa << 13));
 }
 
-std::uint16_t bf16_from_float(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  if (std::isnan(value)) {
-    return static_cast<std::uint16_t>((bits >> 16) | 0x0040u);
-  }
-  return static_cast<std::uint16_t>((bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16);
-}
-
-std::uint16_t f16_from_float(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000u);
-  if (std::isnan(value)) {
-    return static_cast<std::uint16_t>(sign | 0x7E00u);
-  }
-  const float magnitude = std::fabs(value);
-  if (magnitude >= 65520.0f) {  // halfway between the largest finite value and the next power
-    return static_cast<std::uint16_t>(sign | 0x7C00u);
-  }
-  if (magnitude < 0x1p-14f) {  // subnormal: an integer number of 2^-24, rounded by nearbyint
-    return static_cast<std::uint16_t>(
-        sign | static_cast<std::uint16_t>(std::nearbyint(magnitude * 0x1p24f)));
-  }
-  const std::uint32_t absolute = bits & 0x7FFFFFFFu;
-  const std::uint32_t rounded = absolute + 0xFFFu + ((absolute >> 13) & 1u);
-  return static_cast<std::uint16_t>(sign | ((rounded >> 13) - (112u << 10)));
-}
-
 void convert_to_float(DType dtype, std::span<const std::byte> bytes, std::span<float> out) {
   check(bytes.size() == out.size() * size_of(dtype), "byte count does not match element count");
   switch (dtype) {

@@ -19,9 +19,6 @@ enum class DType : std::uint8_t { kF64, kF32, kF16, kBF16, kI64, kI32, kI16, kI8
 // Exact widening.
 [[nodiscard]] float float_from_bf16(std::uint16_t bits);
 [[nodiscard]] float float_from_f16(std::uint16_t bits);
-// Round to nearest, ties to even; NaN stays NaN, overflow becomes infinity.
-[[nodiscard]] std::uint16_t bf16_from_float(float value);
-[[nodiscard]] std::uint16_t f16_from_float(float value);
 
 // Converts `bytes` (little-endian elements of `dtype`, size out.size() * size_of(dtype)) to
 // float32. float64 and wide integers round to nearest; everything else is exact.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -32,6 +33,27 @@ void sync_directory(const std::filesystem::path& directory) {
 std::filesystem::path folder_of(const std::filesystem::path& path) {
   const std::filesystem::path parent = path.parent_path();
   return parent.empty() ? std::filesystem::path(".") : parent;
+}
+
+// Whether a file may appear under `path`.
+Status check_replaceable(const std::filesystem::path& path, bool overwrite) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) {
+    return {};
+  }
+  if (S_ISDIR(status.st_mode)) {
+    return invalid_input("{}: is a folder, expected a file name", path.string());
+  }
+  if (!overwrite) {
+    return invalid_input("{}: exists already; choose another name or pass --overwrite",
+                         path.string());
+  }
+  const bool dangling = S_ISLNK(status.st_mode) && ::stat(path.c_str(), &status) != 0;
+  if (!dangling && !S_ISREG(status.st_mode)) {
+    return invalid_input("{}: is not a regular file and is not replaced; choose another name",
+                         path.string());
+  }
+  return {};
 }
 
 }  // namespace
@@ -107,7 +129,7 @@ Result<std::vector<std::byte>> read_file(const std::filesystem::path& path, std:
   return bytes;
 }
 
-Result<std::string> hash_file(const std::filesystem::path& path) {
+Result<std::string> hash_file(const std::filesystem::path& path, const CancelToken* cancel) {
   auto file = InputFile::open(path);
   if (!file) {
     return file.error();
@@ -115,6 +137,9 @@ Result<std::string> hash_file(const std::filesystem::path& path) {
   Sha256 hash;
   std::vector<std::byte> chunk(std::size_t{1} << 20);
   for (std::uint64_t offset = 0; offset < file->size(); offset += chunk.size()) {
+    if (cancel != nullptr && cancel->requested()) {
+      return make_error(ErrorCode::kCancelled, "stopped on request");
+    }
     const auto count = std::min<std::uint64_t>(chunk.size(), file->size() - offset);
     const std::span<std::byte> part = std::span(chunk).first(count);
     if (Status status = file->read_at(offset, part); !status) {
@@ -127,15 +152,8 @@ Result<std::string> hash_file(const std::filesystem::path& path) {
 
 Result<OutputFile> OutputFile::create(const std::filesystem::path& path, bool overwrite,
                                       std::uint64_t reserve_bytes) {
-  struct stat status {};
-  if (::lstat(path.c_str(), &status) == 0) {
-    if (S_ISDIR(status.st_mode)) {
-      return invalid_input("{}: is a folder, expected a file name", path.string());
-    }
-    if (!overwrite) {
-      return invalid_input("{}: exists already; choose another name or pass --overwrite",
-                           path.string());
-    }
+  if (Status status = check_replaceable(path, overwrite); !status) {
+    return status.error();
   }
   OutputFile file;
   file.path_ = path;
@@ -165,6 +183,7 @@ Result<OutputFile> OutputFile::create(const std::filesystem::path& path, bool ov
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
+      undo_(std::exchange(other.undo_, Undo::kNothing)),
       overwrite_(other.overwrite_),
       written_(other.written_),
       path_(std::move(other.path_)),
@@ -172,6 +191,7 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
 
 OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
+  std::swap(undo_, other.undo_);
   std::swap(overwrite_, other.overwrite_);
   std::swap(written_, other.written_);
   std::swap(path_, other.path_);
@@ -188,6 +208,11 @@ void OutputFile::discard() {
     ::close(descriptor_);
     ::unlink(temporary_.c_str());
     descriptor_ = -1;
+  }
+  switch (std::exchange(undo_, Undo::kNothing)) {
+    case Undo::kNothing: break;
+    case Undo::kRemove: ::unlink(path_.c_str()); break;
+    case Undo::kPutBack: ::rename(temporary_.c_str(), path_.c_str()); break;
   }
 }
 
@@ -207,34 +232,67 @@ Status OutputFile::write(std::span<const std::byte> bytes) {
   return {};
 }
 
-Status OutputFile::commit() {
+Status OutputFile::publish() {
   // The reservation may be longer than the content.
   if (::ftruncate(descriptor_, static_cast<off_t>(written_)) != 0 || ::fsync(descriptor_) != 0) {
     return resource_error("{}: cannot write: {}", path_.string(), reason());
   }
-  if (overwrite_) {
-    if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
-      return resource_error("{}: cannot move the finished file into place: {}", path_.string(),
-                            reason());
-    }
-  } else if (::link(temporary_.c_str(), path_.c_str()) != 0) {
-    // link() refuses an existing name, which rename() would replace. File systems without hard
-    // links (FAT, some network mounts) fall back to a checked rename.
-    if (errno == EEXIST) {
-      return invalid_input("{}: appeared while working; it was left as it is", path_.string());
-    }
-    struct stat status {};
-    if (::lstat(path_.c_str(), &status) == 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
-      return resource_error("{}: cannot move the finished file into place: {}", path_.string(),
-                            reason());
-    }
-  } else {
-    ::unlink(temporary_.c_str());
+  if (Status status = overwrite_ ? replace() : add(); !status) {
+    return status;
   }
   ::close(descriptor_);
   descriptor_ = -1;
   sync_directory(folder_of(path_));
   return {};
+}
+
+Status OutputFile::replace() {
+  if (Status status = check_replaceable(path_, /*overwrite=*/true); !status) {
+    return status;
+  }
+  if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0) {
+    undo_ = Undo::kPutBack;
+    return {};
+  }
+  const bool is_new = errno == ENOENT;
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    return resource_error("{}: cannot move the finished file into place: {}", path_.string(),
+                          reason());
+  }
+  undo_ = is_new ? Undo::kRemove : Undo::kNothing;
+  return {};
+}
+
+Status OutputFile::add() {
+  // link() refuses an existing name, which rename() would replace. File systems without hard links
+  // (FAT, some network mounts) fall back to a checked rename.
+  if (::link(temporary_.c_str(), path_.c_str()) == 0) {
+    ::unlink(temporary_.c_str());
+  } else if (errno == EEXIST) {
+    return invalid_input("{}: appeared while working; it was left as it is", path_.string());
+  } else {
+    struct stat status {};
+    if (::lstat(path_.c_str(), &status) == 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
+      return resource_error("{}: cannot move the finished file into place: {}", path_.string(),
+                            reason());
+    }
+  }
+  undo_ = Undo::kRemove;
+  return {};
+}
+
+void OutputFile::keep() {
+  if (std::exchange(undo_, Undo::kNothing) == Undo::kPutBack) {
+    ::unlink(temporary_.c_str());
+  }
+}
+
+Status OutputFile::commit() {
+  Status status = publish();
+  if (status) {
+    keep();
+  }
+  return status;
 }
 
 }  // namespace mezzotint

@@ -1,36 +1,32 @@
 #include "base/system.h"
 
 #include <malloc.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cpuid.h>
 #include <algorithm>
 #include <fstream>
 
+#include "base/cgroup.h"
 #include "base/error.h"
 
 namespace mezzotint {
 namespace {
 
-// Linux grants AMX tile data per process on request (arch_prctl ARCH_REQ_XCOMP_PERM, feature 18).
-bool request_amx() {
-  constexpr long kArchReqXcompPerm = 0x1023;
-  constexpr long kXfeatureXtiledata = 18;
-  return ::syscall(SYS_arch_prctl, kArchReqXcompPerm, kXfeatureXtiledata) == 0;
-}
-
-// CPUID leaf 7, EDX: AMX-BF16 (22), AMX-TILE (24), AMX-INT8 (25).
+// CPUID leaf 7, EDX: AMX-BF16 (22), AMX-TILE (24), AMX-INT8 (25); XCR0: the operating system saves
+// tile configuration (17) and tile data (18). XGETBV exists wherever AVX2 may be used.
 bool has_amx() {
   unsigned eax = 0;
   unsigned ebx = 0;
   unsigned ecx = 0;
   unsigned edx = 0;
-  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) {
+  constexpr unsigned kBits = (1u << 22) | (1u << 24) | (1u << 25);
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 || (edx & kBits) != kBits) {
     return false;
   }
-  constexpr unsigned kBits = (1u << 22) | (1u << 24) | (1u << 25);
-  return (edx & kBits) == kBits && request_amx();
+  constexpr unsigned kTileState = (1u << 17) | (1u << 18);
+  __asm__("xgetbv" : "=a"(eax), "=d"(edx) : "c"(0));
+  return (eax & kTileState) == kTileState;
 }
 
 // CPUID leaf 1, ECX bit 29; gcc 12's __builtin_cpu_supports does not know it.
@@ -106,18 +102,11 @@ std::string processor_name() {
 std::uint64_t memory_limit() {
   const long pages = ::sysconf(_SC_PHYS_PAGES);
   const long page_size = ::sysconf(_SC_PAGE_SIZE);
-  std::uint64_t limit = pages > 0 && page_size > 0 ? static_cast<std::uint64_t>(pages) *
-                                                         static_cast<std::uint64_t>(page_size)
-                                                   : UINT64_MAX;
-  for (const char* path :
-       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    std::ifstream file(path);
-    std::uint64_t value = 0;
-    if (file >> value && value > 0) {
-      limit = std::min(limit, value);
-    }
-  }
-  return limit;
+  const std::uint64_t physical =
+      pages > 0 && page_size > 0
+          ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_size)
+          : UINT64_MAX;
+  return std::min(physical, cgroup_memory_limit().value_or(physical));
 }
 
 std::uint64_t peak_resident_bytes() {

@@ -17,14 +17,15 @@ enum class Isa : std::uint8_t { kAvx2, kAvx512, kAmx };
 [[nodiscard]] std::optional<Isa> isa_from_name(std::string_view name);
 
 // The best instruction set of this processor (and operating system). kUnsupported when even AVX2
-// with FMA is missing. kAvx512 means F, BW, DQ, VL and VNNI; kAmx means tile, bf16 and int8
-// besides.
+// with FMA is missing. kAvx2 means BMI, BMI2 and F16C besides; kAvx512 F, BW, DQ, VL and VNNI;
+// kAmx tiles of bf16 and int8 whose state the operating system saves. Asks the system for nothing:
+// the first user of tiles requests Linux's permission (arch_prctl ARCH_REQ_XCOMP_PERM) itself.
 [[nodiscard]] Result<Isa> detect_isa();
 
 // "AMD EPYC 9R14", from /proc/cpuinfo; "unknown processor" when absent.
 [[nodiscard]] std::string processor_name();
 
-// Bytes this process may use: the smaller of physical memory and the cgroup's limit.
+// Bytes this process may use: the smaller of physical memory and the cgroups' limit.
 [[nodiscard]] std::uint64_t memory_limit();
 // High-water mark of the resident set, in bytes (VmHWM); 0 when unavailable.
 [[nodiscard]] std::uint64_t peak_resident_bytes();

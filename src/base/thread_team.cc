@@ -6,29 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <string>
+
+#include "base/cgroup.h"
 
 namespace mezzotint {
 namespace {
 
 constexpr unsigned kFlushBits = 0x8040;  // MXCSR: flush-to-zero and denormals-are-zero
-
-// cgroup v2 cpu.max ("quota period" in microseconds, or "max"); 0 when there is no quota.
-int cgroup_processors() {
-  std::ifstream file("/sys/fs/cgroup/cpu.max");
-  std::string quota;
-  double period = 0;
-  if (!(file >> quota >> period) || quota == "max" || period <= 0) {
-    return 0;
-  }
-  char* end = nullptr;
-  const double microseconds = std::strtod(quota.c_str(), &end);
-  if (end == quota.c_str() || microseconds <= 0) {
-    return 0;
-  }
-  return std::max(1, static_cast<int>(std::ceil(microseconds / period)));
-}
 
 }  // namespace
 
@@ -39,8 +23,8 @@ int available_processors() {
   if (sched_getaffinity(0, sizeof(set), &set) == 0) {
     count = std::max(1, CPU_COUNT(&set));
   }
-  const int quota = cgroup_processors();
-  return quota > 0 ? std::min(count, quota) : count;
+  const double quota = std::ceil(cgroup_processor_quota().value_or(count));
+  return quota < count ? static_cast<int>(quota) : count;
 }
 
 ThreadTeam::ThreadTeam(int threads) : size_(threads > 0 ? threads : available_processors()) {}

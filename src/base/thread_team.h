@@ -7,7 +7,7 @@
 
 namespace mezzotint {
 
-// Processors this process may use: affinity mask, capped by the cgroup's CPU quota (rounded up).
+// Processors this process may use: affinity mask, capped by the cgroups' CPU quota (rounded up).
 [[nodiscard]] int available_processors();
 
 class ThreadTeam {
@@ -17,9 +17,9 @@ class ThreadTeam {
 
   [[nodiscard]] int size() const { return size_; }
 
-  // Calls body(i) for each i in [0, count), in any order, on any worker. Work is handed out in
-  // chunks; results must not depend on which worker runs which index (reduce by index, never by
-  // worker).
+  // Calls body(i) for each i in [0, count), in any order, on any worker. Each worker takes
+  // the next index when it is free, so body(i) should be worth a block of work; results must not
+  // depend on which worker runs which index (reduce by index, never by worker).
   template <typename Body>
   void parallel_for(std::int64_t count, const Body& body) const {
     if (size_ == 1 || count <= 1) {

@@ -52,7 +52,8 @@ int run_problem(const Job& job) {
   if (!problem) {
     return fail(problem.error());
   }
-  const ProblemOptions options{job.precision, job.arguments.implementation, job.timing};
+  const ProblemOptions options{job.precision, job.arguments.implementation, job.timing,
+                               job.memory_limit};
   if (job.arguments.explain) {
     const auto explanations = explain_problem(*problem, *job.backend, job.machine, options);
     if (!explanations) {
@@ -73,16 +74,11 @@ int run_problem(const Job& job) {
 }
 
 int run_dump(const Job& job, Subject& subject) {
-  auto out = OutputFile::create(job.arguments.out, job.arguments.overwrite, 0);
-  if (!out) {
-    return fail(out.error());
-  }
-  if (Status status = dump_activations(subject, *job.backend, job.machine,
-                                       {job.arguments.dump, job.precision}, *out, &job.cancel);
+  const DumpOptions options{job.arguments.dump, job.precision, job.arguments.overwrite,
+                            job.memory_limit};
+  if (Status status = dump_activations(subject, *job.backend, job.machine, options,
+                                       job.arguments.out, &job.cancel);
       !status) {
-    return fail(status.error());
-  }
-  if (Status status = out->commit(); !status) {
     return fail(status.error());
   }
   print_to(stdout, "{}\n", job.arguments.out.string());

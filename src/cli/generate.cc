@@ -40,7 +40,7 @@ class ScreenObserver final : public GenerateObserver {
     };
     print_to(stderr, "mezzotint generate\n");
     line("model", fmt::format("{}: {}, {:.2f} M parameters, {}", o.model, o.recipe,
-                              o.parameters / 1e6, o.weights));
+                              static_cast<double>(o.parameters) / 1e6, o.weights));
     line("mask", o.mask);
     line("volume", fmt::format("{}x{}x{}: {}", o.grid[0], o.grid[1], o.grid[2], o.fit));
     line("sampler", o.sampler);
@@ -220,7 +220,8 @@ Verb add_generate(CLI::App& program) {
   app->add_option("--sampler", r.sampler, "dpmpp-2m, ddim or ddpm")->capture_default_str();
   app->add_option("--steps", r.steps, "Sampler steps [25; ddpm: the whole schedule]");
   app->add_option("--eta", r.eta, "Noise of ddim: 0 (none) to 1")->capture_default_str();
-  app->add_option("--spacing", r.spacing, "Timesteps even in t or logsnr")->capture_default_str();
+  app->add_option("--spacing", r.timestep_spacing, "Timesteps even in t or logsnr")
+      ->capture_default_str();
   app->add_option("--timesteps", r.timesteps, "Length of the noise schedule [the checkpoint's]");
   app->add_option("--seed", r.seed, "Seed of the noise")->capture_default_str();
   app->add_option("--noise", r.noise, "Safetensors file to take the noise from instead");

@@ -6,12 +6,15 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 #include "base/quote.h"
 #include "cli/arguments.h"
 #include "cli/print.h"
 #include "cli/verb.h"
 #include "mezzotint/version.h"
+#include "pipeline/no_throw.h"
 
 namespace mezzotint::cli {
 namespace {
@@ -29,8 +32,13 @@ void install_signal_handlers() {
   struct sigaction action {};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);
-  for (const int number : {SIGINT, SIGTERM}) {
-    sigaction(number, &action, nullptr);
+  for (const int number : {SIGHUP, SIGINT, SIGTERM}) {
+    struct sigaction before {};
+    // nohup has SIGHUP ignored, and so it stays.
+    if (number != SIGHUP ||
+        (sigaction(number, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)) {
+      sigaction(number, &action, nullptr);
+    }
   }
   // A reader that went away must not kill the run half way: writes then fail and are reported.
   std::signal(SIGPIPE, SIG_IGN);
@@ -106,7 +114,8 @@ std::string word_problem(const CLI::App& program, const std::vector<Verb>& verbs
 
 int run_verb(const Verb& verb) {
   install_signal_handlers();
-  int code = verb.run(g_cancel);
+  const Result<int> ran = no_throw([&]() -> Result<int> { return verb.run(g_cancel); });
+  int code = ran ? *ran : fail(ran.error());
   if (code == kExitOk && !stdout_is_whole()) {
     code = fail(Error{ErrorCode::kResource, "standard output: not everything could be written"});
   }
@@ -155,12 +164,21 @@ int fail(const Error& error) {
 
 }  // namespace mezzotint::cli
 
+// QEMU's user mode shows the emulated program under the first name and itself under the second.
+// What it starts would run without it.
+static bool is_emulated() {
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored) !=
+         std::filesystem::read_symlink("/proc/thread-self/exe", ignored);
+}
+
 // Workers that spin while they wait are no faster here, and on a machine that others use as well
 // they take the processor from those they wait for: the demo took 85 s instead of 5 s beside ten
 // busy processes. OpenMP reads its policy before main() starts, so the program starts itself once
 // more.
 static void wait_passively(char** argv) {
-  if (std::getenv("OMP_WAIT_POLICY") == nullptr && setenv("OMP_WAIT_POLICY", "passive", 0) == 0) {
+  if (std::getenv("OMP_WAIT_POLICY") == nullptr && !is_emulated() &&
+      setenv("OMP_WAIT_POLICY", "passive", 0) == 0) {
     execv("/proc/self/exe", argv);  // returns only on failure, and then the policy stays as it was
   }
 }

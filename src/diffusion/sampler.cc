@@ -45,15 +45,11 @@ void set_ddim(double abar, double next, double eta, bool raw_eps, StepCoefficien
   }
 }
 
-double half_log_snr(double abar) {
-  return 0.5 * std::log(abar / (1.0 - abar));
-}
-
 // Lu et al. 2022, algorithm 2: DDIM's step with x0 extrapolated from the last two predictions.
 // sqrt(next) (exp(-h) - 1) of the paper is minus DDIM's coefficient of x0.
 void extrapolate_clean(double previous, double abar, double next, StepCoefficients& step) {
-  const double h = half_log_snr(next) - half_log_snr(abar);
-  const double previous_h = half_log_snr(abar) - half_log_snr(previous);
+  const double h = half_log_snr_at(next) - half_log_snr_at(abar);
+  const double previous_h = half_log_snr_at(abar) - half_log_snr_at(previous);
   const double weight = h / (2.0 * previous_h);
   step.previous_clean = -weight * step.clean;
   step.clean *= 1.0 + weight;

@@ -62,7 +62,10 @@ void append(Schedule& schedule, double beta) {
 
 double Schedule::half_log_snr(int timestep) const {
   check(timestep >= 0 && timestep < timesteps(), "timestep outside the schedule");
-  const double abar = alphas_cumprod[timestep];
+  return half_log_snr_at(alphas_cumprod[timestep]);
+}
+
+double half_log_snr_at(double abar) {
   return 0.5 * std::log(abar / (1.0 - abar));
 }
 

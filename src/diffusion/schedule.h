@@ -33,6 +33,9 @@ struct Schedule {
   [[nodiscard]] double half_log_snr(int timestep) const;
 };
 
+// The same of an alphas_cumprod in (0, 1), whichever its timestep.
+[[nodiscard]] double half_log_snr_at(double abar);
+
 // A buffer's name in a checkpoint, and where it lives.
 struct ScheduleBuffer {
   std::string_view name;

@@ -104,7 +104,4 @@ struct NiftiImage {
                                                           std::span<const float> data,
                                                           std::string_view description);
 
-// A geometry whose sform says `affine` (code 2, aligned) and whose qform is unused.
-[[nodiscard]] NiftiGeometry geometry_from_affine(const Affine& affine);
-
 }  // namespace mezzotint

@@ -2,7 +2,10 @@
 
 #include <png.h>
 
+#include <algorithm>
 #include <csetjmp>
+#include <cstring>
+#include <new>
 #include <string>
 
 #include "base/error.h"
@@ -11,17 +14,31 @@ namespace mezzotint {
 namespace {
 
 constexpr std::int64_t kLargestSide = 16384;
+constexpr std::size_t kLongestMessage = 200;
+constexpr const char* kOutOfMemory = "out of memory";
 
-void append(png_structp png, png_bytep data, png_size_t count) {
-  auto* out = static_cast<std::vector<std::byte>*>(png_get_io_ptr(png));
+bool insert(std::vector<std::byte>& out, const png_byte* data, std::size_t count) {
   const auto* bytes = reinterpret_cast<const std::byte*>(data);
-  out->insert(out->end(), bytes, bytes + count);
+  try {
+    out.insert(out.end(), bytes, bytes + count);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  return true;
+}
+
+// No exception may pass through libpng's frames, which are C.
+void append(png_structp png, png_bytep data, png_size_t count) {
+  if (!insert(*static_cast<std::vector<std::byte>*>(png_get_io_ptr(png)), data, count)) {
+    png_error(png, kOutOfMemory);
+  }
 }
 
 void flush(png_structp /*png*/) {}
 
 void keep_message(png_structp png, png_const_charp message) {
-  *static_cast<std::string*>(png_get_error_ptr(png)) = message;
+  auto& kept = *static_cast<std::string*>(png_get_error_ptr(png));
+  kept.assign(message, std::min(std::strlen(message), kept.capacity()));  // without allocating
   png_longjmp(png, 1);
 }
 
@@ -61,7 +78,8 @@ Result<std::vector<std::byte>> encode_png(std::int64_t width, std::int64_t heigh
     // libpng takes rows through pointers to non-const and does not write to them.
     rows.push_back(const_cast<png_bytep>(rgb.data() + row * width * 3));
   }
-  std::string message = "out of memory";
+  std::string message = kOutOfMemory;
+  message.reserve(kLongestMessage);
   std::vector<std::byte> out;
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &message, keep_message, ignore);
   png_infop info = png != nullptr ? png_create_info_struct(png) : nullptr;

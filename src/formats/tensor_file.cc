@@ -66,32 +66,6 @@ std::int64_t extent_of(const TensorInfo& info, const TensorView& view) {
   return extent;
 }
 
-template <typename T>
-void widen(std::span<const std::byte> bytes, std::span<std::int64_t> out) {
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    T value;
-    std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
-    // int8 elements are numbers. NOLINTNEXTLINE(bugprone-signed-char-misuse)
-    out[i] = static_cast<std::int64_t>(value);
-  }
-}
-
-bool convert_to_int64(DType dtype, std::span<const std::byte> bytes, std::span<std::int64_t> out) {
-  switch (dtype) {
-    case DType::kI64: widen<std::int64_t>(bytes, out); return true;
-    case DType::kI32: widen<std::int32_t>(bytes, out); return true;
-    case DType::kI16: widen<std::int16_t>(bytes, out); return true;
-    case DType::kI8: widen<std::int8_t>(bytes, out); return true;
-    case DType::kU8:
-    case DType::kBool: widen<std::uint8_t>(bytes, out); return true;
-    case DType::kF64:
-    case DType::kF32:
-    case DType::kF16:
-    case DType::kBF16: break;
-  }
-  return false;
-}
-
 }  // namespace
 
 TensorFile::TensorFile(InputFile file, TensorDirectory directory)
@@ -203,19 +177,6 @@ Status TensorFile::read_bytes(std::size_t index, std::span<std::byte> out) {
   check(out.size() == static_cast<std::size_t>(info.elements) * size, "read_bytes: size of out");
   return read_pieces(index, [&](std::span<const std::byte> bytes, std::size_t first) {
     std::copy(bytes.begin(), bytes.end(), out.begin() + static_cast<std::ptrdiff_t>(first * size));
-  });
-}
-
-Status TensorFile::read_int64(std::size_t index, std::span<std::int64_t> out) {
-  const TensorInfo& info = directory_.tensors.at(index);
-  check(out.size() == static_cast<std::size_t>(info.elements), "read_int64: size of out");
-  if (!convert_to_int64(info.dtype, {}, {})) {
-    return invalid_input("{}: tensor {} is {}, expected integers", path().string(),
-                         in_quotes(info.name), name_of(info.dtype));
-  }
-  const std::size_t size = size_of(info.dtype);
-  return read_pieces(index, [&](std::span<const std::byte> bytes, std::size_t first) {
-    convert_to_int64(info.dtype, bytes, out.subspan(first, bytes.size() / size));
   });
 }
 

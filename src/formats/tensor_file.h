@@ -83,8 +83,6 @@ class TensorFile {
   // As stored: little-endian elements of the tensor's dtype, in row-major order; `out` has
   // elements * size_of(dtype) bytes.
   Status read_bytes(std::size_t index, std::span<std::byte> out);
-  // Fills `out` (size elements) from an integer or bool tensor; kInvalidInput for another dtype.
-  Status read_int64(std::size_t index, std::span<std::int64_t> out);
 
  private:
   Status verify(std::size_t storage);

@@ -23,7 +23,8 @@ class Attributes {
   void set(std::string name, Attribute value) { entries_[std::move(name)] = std::move(value); }
   [[nodiscard]] bool has(std::string_view name) const { return entries_.contains(name); }
 
-  // Absent names give `fallback`; an attribute of another type is a bug.
+  // Absent names give `fallback`; an attribute of another type is a bug: infer_types() of
+  // op_definition.h has refused it.
   [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t fallback) const;
   [[nodiscard]] double real(std::string_view name, double fallback) const;
   [[nodiscard]] std::string text(std::string_view name, std::string_view fallback) const;

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/quote.h"
 #include "graph/op_definition.h"
 
 namespace mezzotint {
@@ -47,18 +48,15 @@ Result<OpId> Graph::add_op(Op op) {
     inputs.values.push_back(&value(id));
     rate = std::max(rate, value(id).rate);
   }
-  auto types = definition_of(op.kind).infer(inputs);
+  auto types = infer_types(inputs);
   if (!types) {
-    return invalid_input("op {} ({}): {}", op.name, name_of(op.kind), types.error().message);
+    return invalid_input("op {} ({}): {}", in_quotes(op.name), name_of(op.kind),
+                         types.error().message);
   }
   const auto id = static_cast<OpId>(ops_.size());
   op.outputs.clear();
   for (std::size_t i = 0; i < types->size(); ++i) {
     ValueType& type = (*types)[i];
-    if (!checked_bytes(type)) {
-      return invalid_input("op {} ({}): result {} is too large", op.name, name_of(op.kind),
-                           type.shape.to_string());
-    }
     std::string name = i == 0 ? op.name : fmt::format("{}:{}", op.name, i);
     op.outputs.push_back(
         add_value({std::move(name), std::move(type), ValueKind::kResult, rate, id}));

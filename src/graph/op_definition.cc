@@ -1,7 +1,14 @@
 #include "graph/op_definition.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
 #include "base/check.h"
 #include "base/error.h"
+#include "base/quote.h"
 
 namespace mezzotint {
 
@@ -16,6 +23,50 @@ constexpr std::string_view kNames[] = {
 #include "graph/ops.def"
 #undef MEZZOTINT_OP
 };
+
+struct TypeName {
+  std::string_view operator()(std::int64_t) const { return "an integer"; }
+  std::string_view operator()(double) const { return "a real"; }
+  std::string_view operator()(const std::string&) const { return "a text"; }
+};
+
+constexpr std::string_view kTypeNames[] = {"an integer", "a real such as 1.0", "a text"};
+
+Status check_attribute(const AttributeRule& rule, const Attribute& value) {
+  static_assert(std::is_same_v<Attribute, std::variant<std::int64_t, double, std::string>>,
+                "AttributeType numbers the alternatives of Attribute");
+  const auto type = static_cast<std::size_t>(rule.type);
+  if (value.index() != type) {
+    return invalid_input("attribute {} must be {}, was {}", in_quotes(rule.name), kTypeNames[type],
+                         std::visit(TypeName(), value));
+  }
+  if (const auto* integer = std::get_if<std::int64_t>(&value);
+      integer != nullptr && (*integer < rule.least || *integer > kLargestInteger)) {
+    return invalid_input("attribute {} must be {} to {}, was {}", in_quotes(rule.name), rule.least,
+                         kLargestInteger, *integer);
+  }
+  if (const auto* real = std::get_if<double>(&value); real != nullptr && !std::isfinite(*real)) {
+    return invalid_input("attribute {} must be finite, was {}", in_quotes(rule.name), *real);
+  }
+  return {};
+}
+
+Status check_attributes(const Op& op) {
+  const std::span<const AttributeRule> rules = definition_of(op.kind).attributes;
+  for (const auto& [name, value] : op.attributes.entries()) {
+    const auto rule = std::ranges::find(rules, std::string_view(name), &AttributeRule::name);
+    if (rule == rules.end()) {
+      std::vector<std::string_view> known;
+      std::ranges::transform(rules, std::back_inserter(known), &AttributeRule::name);
+      return invalid_input("there is no attribute {}; expected {}", in_quotes(name),
+                           known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
+    }
+    if (Status status = check_attribute(*rule, value); !status) {
+      return status;
+    }
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -41,6 +92,18 @@ const OpDefinition& definition_of(OpKind kind) {
 #undef MEZZOTINT_OP
   }
   check_failed("unknown op kind");
+}
+
+Result<std::vector<ValueType>> infer_types(const OpInputs& inputs) {
+  if (Status status = check_attributes(inputs.op); !status) {
+    return status.error();
+  }
+  auto types = definition_of(inputs.op.kind).infer(inputs);
+  if (types && !std::ranges::all_of(
+                   *types, [](const ValueType& type) { return checked_bytes(type).has_value(); })) {
+    return too_large(inputs);
+  }
+  return types;
 }
 
 double flops_of(const OpView& view) {
@@ -72,6 +135,11 @@ Status expect_rank(const OpInputs& inputs, std::size_t i, std::size_t rank) {
                          inputs.shape(i).to_string(), rank);
   }
   return {};
+}
+
+Error too_large(const OpInputs& inputs) {
+  return invalid_input("its result on {} is too large: sizes must fit into 64 bits",
+                       inputs.values.empty() ? "no input" : inputs.shape(0).to_string());
 }
 
 }  // namespace mezzotint

@@ -1,7 +1,9 @@
 // What every op owes. One definition per op, in ops/<op>.cc; the table follows ops.def.
 #pragma once
 
-#include <string>
+#include <cstdint>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "graph/graph.h"
@@ -17,16 +19,33 @@ struct OpInputs {
   [[nodiscard]] const Shape& shape(std::size_t i) const { return values.at(i)->type.shape; }
 };
 
+enum class AttributeType : std::uint8_t { kInteger, kReal, kText };
+
+// An attribute that an op knows. It may be absent: then readers take their fallback.
+struct AttributeRule {
+  std::string_view name;
+  AttributeType type;
+  std::int64_t least = 0;  // of an integer; the largest is kLargestInteger
+};
+
+// Of an attribute. Twice or three times as much is far from the limits of int64.
+inline constexpr std::int64_t kLargestInteger = 2147483647;
+
 struct OpDefinition {
   OpKind kind;
   // Types of the outputs, or one line that says what the inputs should have been (without the op's
-  // name).
+  // name). Attributes have been checked against the rules; sizes may be anything from 0 on.
   Result<std::vector<ValueType>> (*infer)(const OpInputs&);
   // Floating-point operations of the direct form; a multiply-add counts two.
   double (*flops)(const OpView&);
+  std::span<const AttributeRule> attributes = {};
 };
 
 [[nodiscard]] const OpDefinition& definition_of(OpKind kind);
+
+// The definition's infer(), after the attributes' names, types and ranges; every size that it gives
+// fits into int64.
+Result<std::vector<ValueType>> infer_types(const OpInputs& inputs);
 
 [[nodiscard]] double flops_of(const OpView& view);
 // Bytes of all inputs, parameters and outputs, each touched once.
@@ -35,5 +54,6 @@ struct OpDefinition {
 // Helpers for infer().
 Status expect_inputs(const OpInputs& inputs, std::size_t least, std::size_t most);
 Status expect_rank(const OpInputs& inputs, std::size_t i, std::size_t rank);
+[[nodiscard]] Error too_large(const OpInputs& inputs);
 
 }  // namespace mezzotint

@@ -1,4 +1,5 @@
-// What was decided per op. Plain data, keyed by the op's name before fusion.
+// What was decided per op. Plain data, keyed by the op's name in the lowered graph: a fused
+// convolution keeps its own.
 #pragma once
 
 #include <map>

@@ -84,7 +84,7 @@ class Verifier {
     if (Status status = check_body(inputs); !status) {
       return status;
     }
-    const auto types = definition_of(op.kind).infer(inputs);
+    const auto types = infer_types(inputs);
     if (!types) {
       return invalid_input("op {} ({}): {}", in_quotes(op.name), name_of(op.kind),
                            types.error().message);

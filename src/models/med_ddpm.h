@@ -72,9 +72,6 @@ Result<std::vector<NamedShape>> med_ddpm_keys(const MedDdpmConfig& config);
 Result<Graph> build_med_ddpm(const MedDdpmConfig& config, std::int64_t batch,
                              std::array<std::int64_t, 3> size_dhw);
 
-// The 13 buffers of the reference's diffusion object that its checkpoints hold beside the UNet.
-[[nodiscard]] std::span<const std::string_view> schedule_buffer_names();
-
 // What a file holds of one set of weights.
 struct MedDdpmWeights {
   std::vector<NamedShape> keys;                             // plain UNet keys, in file order

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/quote.h"
+#include "diffusion/schedule.h"
 
 namespace mezzotint {
 namespace {
@@ -15,25 +16,9 @@ namespace {
 constexpr std::string_view kPrefix = "denoise_fn.";
 constexpr std::string_view kBetas = "betas";
 
-constexpr std::string_view kScheduleBuffers[] = {
-    kBetas,
-    "alphas_cumprod",
-    "alphas_cumprod_prev",
-    "sqrt_alphas_cumprod",
-    "sqrt_one_minus_alphas_cumprod",
-    "log_one_minus_alphas_cumprod",
-    "sqrt_recip_alphas_cumprod",
-    "sqrt_recipm1_alphas_cumprod",
-    "posterior_variance",
-    "posterior_log_variance_clipped",
-    "posterior_mean_coef1",
-    "posterior_mean_coef2",
-    "posterior_mean_coef3",
-};
-
 bool is_schedule_buffer(std::string_view name) {
-  return std::find(std::begin(kScheduleBuffers), std::end(kScheduleBuffers), name) !=
-         std::end(kScheduleBuffers);
+  return std::ranges::find(schedule_buffers(), name, &ScheduleBuffer::name) !=
+         schedule_buffers().end();
 }
 
 Error no_such_group(const TensorFile& file, std::string_view group,
@@ -67,10 +52,6 @@ std::optional<std::int64_t> training_step(const TensorFile& file) {
 }
 
 }  // namespace
-
-std::span<const std::string_view> schedule_buffer_names() {
-  return kScheduleBuffers;
-}
 
 Result<MedDdpmWeights> select_weights(const TensorFile& file, std::string_view group) {
   const std::vector<std::string> groups = file.groups();

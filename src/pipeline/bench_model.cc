@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/system.h"
 #include "pipeline/machine.h"
+#include "pipeline/no_throw.h"
 #include "pipeline/session.h"
 
 namespace mezzotint {
@@ -187,7 +188,9 @@ const OpVerdict* ModelReport::worst() const {
 
 Result<ModelReport> bench_model(Subject& subject, const Backend& backend, const Machine& machine,
                                 const ModelOptions& options, const CancelToken* cancel) {
-  return ModelBench(subject, backend, machine, options, cancel).run();
+  return no_throw([&]() -> Result<ModelReport> {
+    return ModelBench(subject, backend, machine, options, cancel).run();
+  });
 }
 
 Result<std::vector<Explanation>> explain_model(const Subject& subject, const Backend& backend,

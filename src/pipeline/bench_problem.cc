@@ -6,6 +6,7 @@
 #include "base/noise.h"
 #include "base/system.h"
 #include "pipeline/machine.h"
+#include "pipeline/no_throw.h"
 #include "pipeline/random_parameters.h"
 
 namespace mezzotint {
@@ -81,11 +82,9 @@ std::uint64_t needed_bytes(const Graph& graph, const Program& program) {
   return total;
 }
 
-}  // namespace
-
-Result<ProblemReport> bench_problem(const Problem& problem, const Backend& backend,
-                                    const Machine& machine, const ProblemOptions& options,
-                                    const CancelToken* cancel) {
+Result<ProblemReport> measure_problem(const Problem& problem, const Backend& backend,
+                                      const Machine& machine, const ProblemOptions& options,
+                                      const CancelToken* cancel) {
   const auto graph = build_problem(problem);
   if (!graph) {
     return graph.error();
@@ -94,8 +93,8 @@ Result<ProblemReport> bench_problem(const Problem& problem, const Backend& backe
   if (!program) {
     return program.error();
   }
-  if (Status status =
-          check_memory(resident_bytes() + needed_bytes(*graph, *program), std::nullopt, machine);
+  if (Status status = check_memory(resident_bytes() + needed_bytes(*graph, *program),
+                                   options.memory_limit, machine);
       !status) {
     return status.error();
   }
@@ -138,6 +137,14 @@ Result<ProblemReport> bench_problem(const Problem& problem, const Backend& backe
   }
   report.peak_bytes = peak_resident_bytes();
   return report;
+}
+
+}  // namespace
+
+Result<ProblemReport> bench_problem(const Problem& problem, const Backend& backend,
+                                    const Machine& machine, const ProblemOptions& options,
+                                    const CancelToken* cancel) {
+  return no_throw([&] { return measure_problem(problem, backend, machine, options, cancel); });
 }
 
 Result<std::vector<Explanation>> explain_problem(const Problem& problem, const Backend& backend,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct ProblemOptions {
   Precision precision = Precision::kFp32;
   std::string implementation;  // empty: what the plan chooses
   TimingOptions timing;
+  std::optional<std::uint64_t> memory_limit;  // bytes
 };
 
 struct ProblemReport {

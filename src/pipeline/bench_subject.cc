@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "formats/tensor_file.h"
 #include "pipeline/condition.h"
+#include "pipeline/no_throw.h"
 #include "pipeline/random_parameters.h"
 
 namespace mezzotint {
@@ -60,6 +61,10 @@ Result<MedDdpmConfig> config_from_arch(std::string_view arch) {
 }
 
 Result<Subject> Subject::open(const SubjectRequest& request) {
+  return no_throw([&] { return open_files(request); });
+}
+
+Result<Subject> Subject::open_files(const SubjectRequest& request) {
   Subject subject;
   subject.seed_ = request.seed;
   int timesteps = kPublishedTimesteps;
@@ -101,6 +106,20 @@ Result<Subject> Subject::open(const SubjectRequest& request) {
     return invalid_input("timestep: {} is not between 0 and {}", subject.timestep_, timesteps - 1);
   }
   return subject;
+}
+
+std::vector<std::filesystem::path> Subject::files() const {
+  std::vector<std::filesystem::path> files;
+  if (model_ != nullptr) {
+    files.push_back(model_->file);
+    if (!model_->card.empty()) {
+      files.push_back(model_->card);
+    }
+  }
+  if (input_ != nullptr) {
+    files.push_back(input_->path());
+  }
+  return files;
 }
 
 Status Subject::open_input(const std::filesystem::path& path) {

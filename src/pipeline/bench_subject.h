@@ -47,12 +47,16 @@ class Subject {
     return channels * grid_[0] * grid_[1] * grid_[2];
   }
 
+  // The files that it reads.
+  [[nodiscard]] std::vector<std::filesystem::path> files() const;
+
   // [C, z, y, x]; normal noise when no file gave them. make_inputs() comes first.
   Status make_inputs(const ThreadTeam& team);
   [[nodiscard]] const std::vector<float>& x() const { return x_; }
   [[nodiscard]] const std::vector<float>& condition() const { return condition_; }
 
  private:
+  static Result<Subject> open_files(const SubjectRequest& request);
   Status open_input(const std::filesystem::path& path);
   Status read_input(std::string_view name, std::int64_t channels, std::vector<float>& out);
 

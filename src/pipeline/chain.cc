@@ -17,7 +17,7 @@ Result<Chain> make_chain(const GenerateRequest& request, const Model& model) {
   if (!kind) {
     return kind.error();
   }
-  const auto spacing = spacing_from_name(request.spacing);
+  const auto spacing = spacing_from_name(request.timestep_spacing);
   if (!spacing) {
     return spacing.error();
   }

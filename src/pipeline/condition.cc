@@ -5,8 +5,11 @@
 #include <limits>
 
 #include "base/check.h"
+#include "base/checked.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/quote.h"
+#include "formats/gzip.h"
 #include "imaging/encode.h"
 #include "imaging/resample.h"
 
@@ -121,6 +124,33 @@ Result<std::array<std::int64_t, 3>> choose_grid(
     voxels *= side;
   }
   return *grid;
+}
+
+std::uint64_t mask_bytes(const std::filesystem::path& mask) {
+  constexpr std::uint64_t kStartBytes = 64 << 10;
+  constexpr std::uint64_t kHeaderBytes = 540;      // NIfTI-2's, the longer one
+  constexpr std::uint64_t kMostCompressed = 1032;  // deflate: 258 bytes by two bits
+  const auto file = InputFile::open(mask);
+  if (!file) {
+    return 0;
+  }
+  std::vector<std::byte> start(std::min(file->size(), kStartBytes));
+  if (!file->read_at(0, start) || !is_gzip(start)) {
+    return file->size();
+  }
+  const auto content = gunzip_prefix(start, kHeaderBytes, mask.string());
+  const auto header =
+      content ? parse_nifti_header(*content, mask.string()) : Result<NiftiHeader>(content.error());
+  if (!header) {
+    return file->size();
+  }
+  const auto voxels = checked_elements(header->dims);
+  const auto claimed =
+      voxels ? checked_multiply(static_cast<std::uint64_t>(*voxels), size_of(header->type))
+             : std::nullopt;
+  // A header may claim more than its file can hold.
+  return file->size() + std::min({claimed.value_or(kMaxNiftiBytes), kMaxNiftiBytes,
+                                  file->size() * kMostCompressed});
 }
 
 Result<Condition> read_condition(const std::filesystem::path& mask, const Model& model,

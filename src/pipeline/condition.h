@@ -34,6 +34,10 @@ struct Condition {
 Result<std::array<std::int64_t, 3>> choose_grid(
     const Model& model, const std::optional<std::array<std::int64_t, 3>>& size);
 
+// What reading the mask needs at least: its file, and its voxels when the file is compressed. 0
+// when the file is not what it should be; reading it says why.
+std::uint64_t mask_bytes(const std::filesystem::path& mask);
+
 // Reads the mask and brings it to `grid` (x, y, z): unchanged when extent and spacing agree, by
 // world coordinates when the model's spacing is known, else stretched.
 Result<Condition> read_condition(const std::filesystem::path& mask, const Model& model,

@@ -7,10 +7,13 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/quote.h"
 #include "base/system.h"
 #include "formats/safetensors.h"
 #include "mezzotint/version.h"
 #include "pipeline/machine.h"
+#include "pipeline/no_throw.h"
+#include "pipeline/outputs.h"
 #include "pipeline/session.h"
 
 namespace mezzotint {
@@ -80,10 +83,10 @@ class Recorder final : public Listener {
 };
 
 // Kept activations under the names they were asked for, in the order in which they are made.
-std::vector<Activation> kept_in_order(const Session& session) {
+std::vector<Activation> kept_in_order(Session& session) {
   std::vector<Activation> result;
-  for (const KeptActivation& kept : session.kept()) {
-    result.push_back({kept.name, kept.shape, kept.data});
+  for (KeptActivation& kept : session.take_kept()) {
+    result.push_back({std::move(kept.name), kept.shape, std::move(kept.data)});
   }
   const auto made = [&](const Activation& activation) {
     return *session.graph().find_value(activation.name);
@@ -140,24 +143,76 @@ Status write(const Subject& subject, const std::vector<Activation>& activations,
   return write_safetensors(out, tensors, metadata);
 }
 
-}  // namespace
+// Before anything is compiled: what the user can name is a result of the network as built.
+Status check_names(const Subject& subject, const std::vector<std::string>& names) {
+  const auto& grid = subject.grid();
+  const auto graph = build_med_ddpm(subject.config(), /*batch=*/1, {grid[2], grid[1], grid[0]});
+  if (!graph) {
+    return graph.error();
+  }
+  for (const std::string& name : names) {
+    const auto id = graph->find_value(name);
+    if (!id) {
+      return invalid_input("dump: {}: the model has no such op or module", in_quotes(name));
+    }
+    const Value& value = graph->value(*id);
+    if (value.kind != ValueKind::kResult) {
+      return invalid_input("dump: {} is not a result: name an op or a module, or all",
+                           in_quotes(name));
+    }
+    if (value.type.dtype != DType::kF32) {
+      return invalid_input("dump: {} is {}, only float32 results can be written", in_quotes(name),
+                           name_of(value.type.dtype));
+    }
+  }
+  return {};
+}
 
-Status dump_activations(Subject& subject, const Backend& backend, const Machine& machine,
-                        const DumpOptions& options, OutputFile& out, const CancelToken* cancel) {
+// What a recorder holds at most: a copy of every result.
+std::uint64_t recorded_bytes(const Program& program) {
+  std::uint64_t bytes = 0;
+  for (const Op& op : program.graph().ops()) {
+    for (const ValueId id : op.outputs) {
+      bytes += static_cast<std::uint64_t>(program.graph().value(id).type.bytes());
+    }
+  }
+  return bytes;
+}
+
+Status dump(Subject& subject, const Backend& backend, const Machine& machine,
+            const DumpOptions& options, const std::filesystem::path& path,
+            const CancelToken* cancel) {
+  if (Status status = check_outputs_spare_inputs(std::span(&path, 1), subject.files()); !status) {
+    return status;
+  }
   const bool all = options.names == std::vector<std::string>{std::string(kAll)};
   SessionOptions session_options;
   session_options.machine = machine;
   session_options.plan.precision = options.precision;
   session_options.grid = subject.grid();
-  session_options.keep = all ? std::vector<std::string>{} : options.names;
+  session_options.memory_limit = options.memory_limit;
+  if (!all) {
+    if (Status status = check_names(subject, options.names); !status) {
+      return status;
+    }
+    session_options.keep = options.names;
+  }
   auto session = Session::create(subject.config(), backend, session_options);
   if (!session) {
     return session.error();
   }
-  if (Status status =
-          check_memory(resident_bytes() + session->predicted_bytes(), std::nullopt, machine);
-      !status) {
+  // x and eps, the condition, and copies of the activations.
+  const auto floats =
+      static_cast<std::uint64_t>(2 * session->elements() + session->condition_elements());
+  const std::uint64_t predicted = resident_bytes() + session->predicted_bytes() +
+                                  floats * sizeof(float) +
+                                  (all ? recorded_bytes(session->program()) : 0);
+  if (Status status = check_memory(predicted, options.memory_limit, machine); !status) {
     return status;
+  }
+  auto out = OutputFile::create(path, options.overwrite, 0);
+  if (!out) {
+    return out.error();
   }
   const ThreadTeam team(machine.threads);
   if (Status status = subject.make_inputs(team); !status) {
@@ -189,8 +244,21 @@ Status dump_activations(Subject& subject, const Backend& backend, const Machine&
       activations.push_back({name, session->graph().value(*id).type.shape, eps});
     }
   }
-  return write(subject, activations,
-               metadata_of(subject, machine, options, session->program(), activations), out);
+  if (Status status =
+          write(subject, activations,
+                metadata_of(subject, machine, options, session->program(), activations), *out);
+      !status) {
+    return status;
+  }
+  return out->commit();
+}
+
+}  // namespace
+
+Status dump_activations(Subject& subject, const Backend& backend, const Machine& machine,
+                        const DumpOptions& options, const std::filesystem::path& out,
+                        const CancelToken* cancel) {
+  return no_throw([&] { return dump(subject, backend, machine, options, out, cancel); });
 }
 
 }  // namespace mezzotint

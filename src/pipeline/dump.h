@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,11 +30,14 @@ struct DumpOptions {
   // which splits the fusion. {"all"}: every activation that the program really makes.
   std::vector<std::string> names;
   Precision precision = Precision::kFp32;
+  bool overwrite = false;
+  std::optional<std::uint64_t> memory_limit;  // bytes
 };
 
-// Evaluates once and writes the activations; the caller commits the file.
+// Evaluates once and writes the activations to `out`, complete or not at all. kInvalidInput when a
+// name is not a float32 result of an op, or when `out` is a file that the subject reads.
 Status dump_activations(Subject& subject, const Backend& backend, const Machine& machine,
-                        const DumpOptions& options, OutputFile& out,
+                        const DumpOptions& options, const std::filesystem::path& out,
                         const CancelToken* cancel = nullptr);
 
 struct TensorDifference {

@@ -18,6 +18,7 @@
 #include "pipeline/condition.h"
 #include "pipeline/machine.h"
 #include "pipeline/model.h"
+#include "pipeline/no_throw.h"
 #include "pipeline/noise_input.h"
 #include "pipeline/outputs.h"
 #include "pipeline/session.h"
@@ -85,12 +86,12 @@ class GenerateJob {
     }
     machine_ = std::move(*machine);
     team_ = ThreadTeam(machine_.threads);
-    auto model = open_model(request_.model, request_.weights);
+    auto model = open_model(request_.model, request_.weights, cancel_);
     if (!model) {
       return model.error();
     }
     model_ = std::move(*model);
-    if (Status status = check_outputs_spare_inputs(request_, model_); !status) {
+    if (Status status = check_outputs_spare_inputs(output_paths(), input_paths()); !status) {
       return status;
     }
     if (model_.config.image_channels != 1) {
@@ -111,6 +112,25 @@ class GenerateJob {
     return {};
   }
 
+  [[nodiscard]] std::vector<std::filesystem::path> output_paths() const {
+    std::vector<std::filesystem::path> paths{request_.out, sidecar_path(request_.out)};
+    if (request_.preview) {
+      paths.push_back(*request_.preview);
+    }
+    return paths;
+  }
+
+  [[nodiscard]] std::vector<std::filesystem::path> input_paths() const {
+    std::vector<std::filesystem::path> paths{request_.mask, model_.file};
+    if (!model_.card.empty()) {
+      paths.push_back(model_.card);
+    }
+    if (request_.noise) {
+      paths.push_back(*request_.noise);
+    }
+    return paths;
+  }
+
   // Before the mask: a grid beyond the machine's memory is refused, not filled.
   Status compile_network() {
     backend_ = this_backend();
@@ -126,10 +146,22 @@ class GenerateJob {
       return session.error();
     }
     session_ = std::move(*session);
+    if (request_.noise) {
+      auto noise = NoiseFile::open(*request_.noise, session_->elements(), chain_.draws);
+      if (!noise) {
+        return noise.error();
+      }
+      noise_ = std::move(*noise);
+    }
     return check_memory(predict_peak(), request_.memory_limit, machine_);
   }
 
   Status read_mask() {
+    if (Status status = check_memory(resident_bytes() + mask_bytes(request_.mask),
+                                     request_.memory_limit, machine_);
+        !status) {
+      return status;
+    }
     auto condition = read_condition(request_.mask, model_, grid_);
     if (!condition) {
       return condition.error();
@@ -140,12 +172,10 @@ class GenerateJob {
   }
 
   Status prepare() {
-    if (request_.noise) {
-      auto noise = NoiseFile::open(*request_.noise, session_->elements(), chain_.draws);
-      if (!noise) {
-        return noise.error();
+    if (noise_) {
+      if (Status status = noise_->load(); !status) {
+        return status;
       }
-      noise_ = std::move(*noise);
     }
     auto outputs = create_outputs(request_, condition_.mask.voxels());
     if (!outputs) {
@@ -153,7 +183,7 @@ class GenerateJob {
     }
     outputs_ = std::move(*outputs);
     observer_.on_overview(overview());
-    ModelParameters parameters(model_);
+    ModelParameters parameters(model_, cancel_);
     if (Status status = session_->load(parameters); !status) {
       return status;
     }
@@ -170,8 +200,8 @@ class GenerateJob {
     const std::int64_t grid = Grid{grid_, {}}.voxels();
     std::int64_t sampling = 2 * elements + sampler_workspace_floats(chain_.options, elements) +
                             model_.config.condition_channels * grid;
-    if (request_.noise) {
-      sampling += elements * (1 + chain_.draws);
+    if (noise_) {
+      sampling += noise_->floats();
     }
     const std::int64_t writing = elements + grid + 2 * condition_.mask.voxels();
     const std::uint64_t running =
@@ -184,7 +214,7 @@ class GenerateJob {
     GenerateOverview overview;
     overview.model = request_.model.string();
     overview.recipe = model_.recipe->name;
-    overview.parameters = static_cast<double>(model_.parameters);
+    overview.parameters = model_.parameters;
     overview.weights = model_.weights.step ? fmt::format("{}, {} training steps", request_.weights,
                                                          *model_.weights.step)
                                            : request_.weights;
@@ -277,6 +307,9 @@ class GenerateJob {
           "machine may be faulty",
           where);
     }
+    if (found.error().code == ErrorCode::kCancelled) {
+      return found;
+    }
     return make_error(
         found.error().code,
         "{}: {}; its inputs were finite, so a float32 overflowed: likely the weights of "
@@ -317,7 +350,14 @@ class GenerateJob {
     if (Status status = outputs_->sidecar.write(std::as_bytes(std::span(sidecar))); !status) {
       return status;
     }
-    return commit();
+    if (stop_requested()) {
+      return stopped();
+    }
+    if (Status status = commit(*outputs_); !status) {
+      return status;
+    }
+    report_.total_seconds = seconds_since(start_);
+    return {};
   }
 
   Status write_preview(const Volume& volume) {
@@ -330,26 +370,6 @@ class GenerateJob {
       return png.error();
     }
     return outputs_->preview->write(*png);
-  }
-
-  // The volume last: where it is, everything is.
-  Status commit() {
-    if (stop_requested()) {
-      return stopped();
-    }
-    if (outputs_->preview) {
-      if (Status status = outputs_->preview->commit(); !status) {
-        return status;
-      }
-    }
-    if (Status status = outputs_->sidecar.commit(); !status) {
-      return status;
-    }
-    if (Status status = outputs_->volume.commit(); !status) {
-      return status;
-    }
-    report_.total_seconds = seconds_since(start_);
-    return {};
   }
 
   const GenerateRequest& request_;
@@ -376,7 +396,9 @@ class GenerateJob {
 Result<GenerateReport> generate(const GenerateRequest& request, GenerateObserver* observer,
                                 const CancelToken* cancel) {
   GenerateObserver silent;
-  return GenerateJob(request, observer != nullptr ? *observer : silent, cancel).run();
+  return no_throw([&]() -> Result<GenerateReport> {
+    return GenerateJob(request, observer != nullptr ? *observer : silent, cancel).run();
+  });
 }
 
 }  // namespace mezzotint

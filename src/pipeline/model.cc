@@ -161,7 +161,8 @@ Status apply_card(Model& model, const ModelCard& card) {
 
 }  // namespace
 
-Result<Model> open_model(const fs::path& path, const std::string& weights) {
+Result<Model> open_model(const fs::path& path, const std::string& weights,
+                         const CancelToken* cancel) {
   if (weights != "ema" && weights != "model") {
     return invalid_input("weights: {} is not ema or model", in_quotes(weights));
   }
@@ -216,7 +217,7 @@ Result<Model> open_model(const fs::path& path, const std::string& weights) {
   if (Status status = apply_card(model, card); !status) {
     return status.error();
   }
-  auto hash = hash_file(model.file);
+  auto hash = hash_file(model.file, cancel);
   if (!hash) {
     return hash.error();
   }
@@ -225,6 +226,9 @@ Result<Model> open_model(const fs::path& path, const std::string& weights) {
 }
 
 Status ModelParameters::read(std::string_view name, std::span<float> out) {
+  if (cancel_ != nullptr && cancel_->requested()) {
+    return make_error(ErrorCode::kCancelled, "stopped on request");
+  }
   const auto found = model_.weights.tensors.find(name);
   if (found == model_.weights.tensors.end()) {
     return invalid_input("{}: has no weight {}", model_.file.string(), name);

@@ -12,6 +12,7 @@
 #include "diffusion/schedule.h"
 #include "formats/tensor_file.h"
 #include "imaging/labels.h"
+#include "mezzotint/cancel.h"
 #include "mezzotint/result.h"
 #include "models/med_ddpm.h"
 #include "models/recipe.h"
@@ -41,16 +42,21 @@ struct Model {
 
 // `path` is a checkpoint or a folder with one checkpoint and perhaps model.json. `weights` is "ema"
 // or "model". The schedule buffers of the file must be the cosine schedule's.
-Result<Model> open_model(const std::filesystem::path& path, const std::string& weights);
+// The token is read while the file is hashed.
+Result<Model> open_model(const std::filesystem::path& path, const std::string& weights,
+                         const CancelToken* cancel = nullptr);
 
-// Reads parameters for kernels. A weight that is not finite is refused, by name.
+// Reads parameters for kernels. A weight that is not finite is refused, by name; kCancelled when
+// the token was set.
 class ModelParameters final : public ParameterSource {
  public:
-  explicit ModelParameters(const Model& model) : model_(model) {}
+  explicit ModelParameters(const Model& model, const CancelToken* cancel = nullptr)
+      : model_(model), cancel_(cancel) {}
   Status read(std::string_view name, std::span<float> out) override;
 
  private:
   const Model& model_;
+  const CancelToken* cancel_;
 };
 
 }  // namespace mezzotint

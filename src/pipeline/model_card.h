@@ -24,7 +24,7 @@ struct ModelCard {
 };
 
 // docs/formats.md lists the keys. Unknown keys are refused: a misspelt one would be silently
-// ignored.
+// ignored. So is a key that is there twice.
 Result<ModelCard> read_model_card(const std::filesystem::path& path);
 
 }  // namespace mezzotint

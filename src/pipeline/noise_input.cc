@@ -40,37 +40,47 @@ Result<NoiseFile> NoiseFile::open(const std::filesystem::path& path, std::int64_
     return invalid_input("{}: x_T has {} values, the model's grid needs {}", path.string(),
                          info.elements, elements);
   }
-  std::vector<float> probe(static_cast<std::size_t>(elements));
-  if (Status status = noise.read(0, probe); !status) {
-    return status.error();
-  }
-  if (Status status = check_finite(path, "x_T", probe); !status) {
-    return status.error();
-  }
   if (draws > 0) {
-    const auto stored = noise.file_->find("", "noise");
-    const std::int64_t have = stored ? noise.file_->tensors()[*stored].elements : 0;
+    noise.noise_ = noise.file_->find("", "noise");
+    const std::int64_t have = noise.noise_ ? noise.file_->tensors()[*noise.noise_].elements : 0;
     if (have % elements != 0 || have / elements < draws) {
       return invalid_input(
           "{}: this sampler draws noise {} times: expected a tensor noise [{}, 1, C, z, y, x] with "
-          "{} "
-          "values or more, it has {}",
+          "{} values or more, it has {}",
           path.string(), draws, draws, elements * draws, have);
     }
-    noise.draws_.resize(static_cast<std::size_t>(have));
-    if (Status status = noise.file_->read_float(*stored, noise.draws_); !status) {
-      return status.error();
+  }
+  return noise;
+}
+
+std::int64_t NoiseFile::floats() const {
+  return file_->tensors()[initial_].elements +
+         (noise_ ? file_->tensors()[*noise_].elements : std::int64_t{0});
+}
+
+Status NoiseFile::load() {
+  std::vector<float> probe(static_cast<std::size_t>(file_->tensors()[initial_].elements));
+  if (Status status = read(0, probe); !status) {
+    return status;
+  }
+  if (Status status = check_finite(file_->path(), "x_T", probe); !status) {
+    return status;
+  }
+  if (noise_) {
+    draws_.resize(static_cast<std::size_t>(file_->tensors()[*noise_].elements));
+    if (Status status = file_->read_float(*noise_, draws_); !status) {
+      return status;
     }
-    if (Status status = check_finite(path, "noise", noise.draws_); !status) {
-      return status.error();
+    if (Status status = check_finite(file_->path(), "noise", draws_); !status) {
+      return status;
     }
   }
-  auto hash = hash_file(path);
+  auto hash = hash_file(file_->path());
   if (!hash) {
     return hash.error();
   }
-  noise.sha256_ = std::move(*hash);
-  return noise;
+  sha256_ = std::move(*hash);
+  return {};
 }
 
 Status NoiseFile::read(int draw, std::span<float> out) {

@@ -17,12 +17,17 @@ namespace mezzotint {
 // noise [draws, 1, C, z, y, x], all finite.
 class NoiseFile {
  public:
-  // `elements` = C z y x of the model's grid; `draws` = how many the sampler will ask for.
+  // `elements` = C z y x of the model's grid; `draws` = how many the sampler will ask for. Reads no
+  // values yet.
   static Result<NoiseFile> open(const std::filesystem::path& path, std::int64_t elements,
                                 int draws);
 
+  // What load() holds: x_T and every entry of noise, of which the file may have more than are used.
+  [[nodiscard]] std::int64_t floats() const;
+  Status load();
+
   [[nodiscard]] const std::string& sha256() const { return sha256_; }
-  // Draw 0 is x_T; draw k the k-th entry of noise.
+  // After load(): draw 0 is x_T; draw k the k-th entry of noise.
   Status read(int draw, std::span<float> out);
 
  private:
@@ -30,7 +35,8 @@ class NoiseFile {
   std::unique_ptr<TensorFile> file_;
   std::string sha256_;
   std::size_t initial_ = 0;
-  std::vector<float> draws_;  // all of them: they are small beside a run's activations
+  std::optional<std::size_t> noise_;  // when draws are asked for
+  std::vector<float> draws_;
 };
 
 }  // namespace mezzotint

@@ -26,16 +26,14 @@ struct OpVerdict {
   [[nodiscard]] std::string describe() const;
 };
 
-// Largest error that a float32 computation of this output may show against exact arithmetic on the
-// same inputs: 4 u sqrt(K) max|truth|, with u = 2^-24 and K the number of terms that one element
-// sums.
-// Rounding errors of a sum of K terms of random sign add up like a random walk: their deviation is
-// u sqrt(K / 6) times that of the sum when added one after the other, less in blocks (Higham, "The
-// accuracy of floating point summation", SIAM J. Sci. Comput. 1993). The largest of some thousand
-// samples is about 4 deviations, and the largest truth about 4 deviations of the sum, so direct
-// convolution has a margin of about 8, which sums that cancel need. The worst-case bound
-// K u sum|x w| is sqrt(K) times looser: it would accept bfloat16. This one accepts neither that nor
-// TF32 up to K = 10^5.
+// Largest error that this output may show against exact arithmetic on the same inputs.
+// float32: sum_bound() of base/rounding.h for the terms that one element sums and the largest
+// truth. float64, which moments are: sums of x and x^2 over the positions, in float64. Means of
+// squares, var + mean^2, are at most M + M^2 with M the largest truth, and means of magnitudes at
+// most the root of that: sum_bound() for the larger of the two, which covers the law's own rounding
+// too. It expects sums in blocks: one long sum of squares of like values errs more, since their low
+// bits are not uniform. Sums in float32, rounded 2^29 times coarser, are refused, as are blocks of
+// 64 of them at 128^3 while M is below 1000.
 [[nodiscard]] double error_bound(const OpView& view, std::size_t output,
                                  const SampleReport& report);
 
@@ -51,7 +49,6 @@ class OpCheck final : public Listener {
   Status on_op(const OpEvent& event) override;
 
   [[nodiscard]] const std::vector<OpVerdict>& verdicts() const { return verdicts_; }
-  [[nodiscard]] bool all_ok() const;
   // The verdict of the highest severity; there must have been an op.
   [[nodiscard]] const OpVerdict& worst() const;
 

@@ -11,23 +11,12 @@ bool is_compressed(const std::filesystem::path& out) {
   return out.extension() == ".gz";
 }
 
-Status check_outputs_spare_inputs(const GenerateRequest& request, const Model& model) {
-  namespace fs = std::filesystem;
-  std::vector<fs::path> outputs{request.out, sidecar_path(request.out)};
-  std::vector<fs::path> inputs{request.mask, model.file};
-  if (!model.card.empty()) {
-    inputs.push_back(model.card);
-  }
-  if (request.preview) {
-    outputs.push_back(*request.preview);
-  }
-  if (request.noise) {
-    inputs.push_back(*request.noise);
-  }
-  for (const fs::path& output : outputs) {
-    for (const fs::path& input : inputs) {
+Status check_outputs_spare_inputs(std::span<const std::filesystem::path> outputs,
+                                  std::span<const std::filesystem::path> inputs) {
+  for (const std::filesystem::path& output : outputs) {
+    for (const std::filesystem::path& input : inputs) {
       std::error_code absent;
-      if (fs::equivalent(output, input, absent)) {
+      if (std::filesystem::equivalent(output, input, absent)) {
         return invalid_input("{}: is read and would be overwritten: choose another name",
                              output.string());
       }
@@ -39,7 +28,10 @@ Status check_outputs_spare_inputs(const GenerateRequest& request, const Model& m
 Result<Outputs> create_outputs(const GenerateRequest& request, std::int64_t voxels) {
   constexpr std::uint64_t kSidecarBytes = 64 << 10;
   constexpr std::uint64_t kPreviewBytes = 1 << 20;
-  const std::uint64_t volume_bytes = static_cast<std::uint64_t>(voxels) * sizeof(float) + 4096;
+  const std::uint64_t raw_bytes = static_cast<std::uint64_t>(voxels) * sizeof(float) + 4096;
+  // deflate stores what it cannot compress, at 5 bytes per block of 16 KB or more.
+  const std::uint64_t volume_bytes =
+      is_compressed(request.out) ? raw_bytes + raw_bytes / 1000 + (64 << 10) : raw_bytes;
   auto volume = OutputFile::create(request.out, request.overwrite, volume_bytes);
   if (!volume) {
     return volume.error();
@@ -57,6 +49,22 @@ Result<Outputs> create_outputs(const GenerateRequest& request, std::int64_t voxe
     outputs.preview = std::move(*preview);
   }
   return outputs;
+}
+
+Status commit(Outputs& outputs) {
+  std::vector<OutputFile*> files{&outputs.sidecar, &outputs.volume};
+  if (outputs.preview) {
+    files.insert(files.begin(), &*outputs.preview);
+  }
+  for (OutputFile* file : files) {
+    if (Status status = file->publish(); !status) {
+      return status;
+    }
+  }
+  for (OutputFile* file : files) {
+    file->keep();
+  }
+  return {};
 }
 
 }  // namespace mezzotint

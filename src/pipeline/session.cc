@@ -1,8 +1,10 @@
 #include "pipeline/session.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/check.h"
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/sha256.h"
 #include "imaging/volume.h"
@@ -15,10 +17,25 @@ std::byte* bytes_of(std::span<const float> values) {
   return reinterpret_cast<std::byte*>(const_cast<float*>(values.data()));
 }
 
+// One activation of the finest level: the least that any run holds.
+Status check_floor(const MedDdpmConfig& config, const SessionOptions& options) {
+  const std::int64_t dims[] = {config.base_channels, options.grid[0], options.grid[1],
+                               options.grid[2]};
+  const auto elements = checked_elements(dims);
+  const auto bytes = elements
+                         ? checked_multiply(static_cast<std::uint64_t>(*elements), sizeof(float))
+                         : std::nullopt;
+  return check_memory(bytes.value_or(std::numeric_limits<std::uint64_t>::max()),
+                      options.memory_limit, options.machine);
+}
+
 }  // namespace
 
 Result<Session> Session::create(const MedDdpmConfig& config, const Backend& backend,
                                 const SessionOptions& options) {
+  if (Status status = check_floor(config, options); !status) {
+    return status.error();
+  }
   auto graph =
       build_med_ddpm(config, /*batch=*/1, {options.grid[2], options.grid[1], options.grid[0]});
   if (!graph) {
@@ -37,11 +54,11 @@ Result<Session> Session::create(const MedDdpmConfig& config, const Backend& back
   Session session;
   session.graph_ = std::move(*graph);
   session.options_ = options;
+  session.backend_ = backend.description();
   session.program_ = std::move(*program);
   for (const std::string& name : keep) {
     const Shape& shape = session.graph_.value(*session.graph_.find_value(name)).type.shape;
-    session.kept_.push_back(
-        {name, shape, std::vector<float>(static_cast<std::size_t>(shape.elements()))});
+    session.kept_.push_back({name, shape, {}});
   }
   return session;
 }
@@ -55,12 +72,15 @@ std::int64_t Session::condition_elements() const {
 }
 
 std::uint64_t Session::predicted_bytes() const {
-  return std::max<std::uint64_t>(program_.load_peak_bytes(),
-                                 program_.packed_bytes() + program_.arena_bytes());
+  std::uint64_t running = program_.packed_bytes() + program_.arena_bytes();
+  for (const KeptActivation& kept : kept_) {
+    running += static_cast<std::uint64_t>(kept.shape.elements()) * sizeof(float);
+  }
+  return std::max<std::uint64_t>(program_.load_peak_bytes(), running);
 }
 
 std::string Session::plan_hash() const {
-  std::string text = fmt::format("{} {}\n", static_cast<int>(options_.plan.precision),
+  std::string text = fmt::format("{}\n{} {}\n", backend_, static_cast<int>(options_.plan.precision),
                                  name_of(options_.machine.isa));
   for (const ProgramOp& op : program_.ops()) {
     text += fmt::format("{}={}\n", op.name, op.implementation);
@@ -77,6 +97,9 @@ Status Session::load(ParameterSource& parameters) {
     return arena.error();
   }
   arena_ = std::move(*arena);
+  for (KeptActivation& kept : kept_) {
+    kept.data.resize(static_cast<std::size_t>(kept.shape.elements()));
+  }
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/backend.h"
@@ -50,12 +51,16 @@ class Session {
   [[nodiscard]] std::int64_t elements() const;
   // The same for the condition.
   [[nodiscard]] std::int64_t condition_elements() const;
-  // Highest memory of loading and of running, beyond what the process holds already.
+  // Highest memory of loading and of running, beyond what the process holds already; kept
+  // activations included.
   [[nodiscard]] std::uint64_t predicted_bytes() const;
-  // Identifies what was decided: precision, ISA and each op's implementation. SHA-256, hexadecimal.
+  // Identifies what was decided: backend, precision, ISA and each op's implementation. SHA-256,
+  // hexadecimal.
   [[nodiscard]] std::string plan_hash() const;
+  // Backend::description() of the backend that it was compiled for.
+  [[nodiscard]] const std::string& backend() const { return backend_; }
 
-  // Reads and packs the weights, then allocates the arena.
+  // Reads and packs the weights, then allocates the arena and what kept activations need.
   Status load(ParameterSource& parameters);
 
   // Once per mask: channels [C, z, y, x], which must stay alive while steps are evaluated.
@@ -65,13 +70,15 @@ class Session {
   Status evaluate(std::span<const float> x, int timestep, std::span<float> eps,
                   const RunOptions& run);
 
-  [[nodiscard]] const std::vector<KeptActivation>& kept() const { return kept_; }
+  // Those of the last evaluation, without the session's own copy: no further one may follow.
+  [[nodiscard]] std::vector<KeptActivation> take_kept() { return std::move(kept_); }
 
  private:
   std::vector<Binding> bindings(std::span<const float> x, std::span<float> eps);
 
   Graph graph_;  // as the model's builder made it
   SessionOptions options_;
+  std::string backend_;  // its description
   Program program_;
   AlignedBuffer arena_;
   std::span<const float> condition_;

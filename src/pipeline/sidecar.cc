@@ -46,7 +46,7 @@ std::string make_sidecar(const SidecarFacts& facts) {
   json["Frame"] = facts.model.frame;
   json["Sampler"] = facts.request.sampler;
   json["Eta"] = facts.request.eta;
-  json["Spacing"] = facts.request.spacing;
+  json["TimestepSpacing"] = facts.request.timestep_spacing;
   json["Steps"] = facts.timesteps.size();
   json["Timesteps"] = facts.timesteps;
   json["ScheduleTimesteps"] = facts.schedule_timesteps;
@@ -59,6 +59,7 @@ std::string make_sidecar(const SidecarFacts& facts) {
   }
   json["Precision"] = facts.request.precision;
   json["Isa"] = std::string(name_of(facts.machine.isa));
+  json["Backend"] = facts.session.backend();
   json["PlanSha256"] = facts.session.plan_hash();
   json["VolumeSha256"] = facts.volume_sha256;
   json["Run"] = {{"Processor", facts.machine.processor},

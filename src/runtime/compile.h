@@ -17,7 +17,7 @@ struct CompileOptions {
   Machine machine;
   Plan plan;
   // Values (or modules) whose activations become outputs besides the graph's own, under these
-  // names.
+  // names: results of ops, in float32.
   std::vector<std::string> keep;
   // Off: no result takes over an input's memory, so listeners see inputs as the op did.
   bool allow_in_place = true;
@@ -50,7 +50,8 @@ struct Explanation {
                                                const CompileOptions& options);
 
 // kUnsupported names an op that no implementation can compute, with each one's reason;
-// kInvalidInput a plan entry or a kept name that does not exist.
+// kInvalidInput an output or a kept name that is no (float32) result of an op, or a plan entry
+// that no op of the lowered graph answers to.
 [[nodiscard]] Result<Program> compile(const Graph& graph, const Backend& backend,
                                       const CompileOptions& options);
 

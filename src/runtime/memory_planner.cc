@@ -8,11 +8,6 @@
 namespace mezzotint {
 namespace {
 
-std::size_t align_up(std::size_t bytes) {
-  return (bytes + AlignedBuffer::kAlignment - 1) / AlignedBuffer::kAlignment *
-         AlignedBuffer::kAlignment;
-}
-
 bool overlap_in_time(const BufferRequest& a, const BufferRequest& b) {
   return a.first <= b.last && b.first <= a.last;
 }

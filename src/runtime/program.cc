@@ -48,6 +48,7 @@ Status Program::load(ParameterSource& source) {
       return status.error();
     }
   }
+  loaded_ = true;
   return {};
 }
 
@@ -71,6 +72,7 @@ Result<std::vector<std::byte*>> Program::resolve(std::span<const Binding> bindin
 
 Status Program::run(Rate rate, std::span<const Binding> bindings, const AlignedBuffer& arena,
                     const RunOptions& options) const {
+  check(loaded_, "a program ran before load()");
   check(arena.size() >= arena_bytes_, "the arena is smaller than the program needs");
   const auto externals = resolve(bindings);
   if (!externals) {

@@ -44,7 +44,7 @@ class Program {
   [[nodiscard]] double predicted_seconds() const;
   [[nodiscard]] double flops() const;
 
-  // Reads every parameter once and packs it. Must succeed before the first run.
+  // Reads every parameter once and packs it. Must succeed before the first run, which is checked.
   Status load(ParameterSource& source);
 
   [[nodiscard]] Result<AlignedBuffer> make_arena() const {
@@ -87,6 +87,7 @@ class Program {
   std::vector<ProgramOp> infos_;
   std::vector<External> externals_;
   std::size_t arena_bytes_ = 0;
+  bool loaded_ = false;
 };
 
 }  // namespace mezzotint

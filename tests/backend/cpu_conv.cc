@@ -175,7 +175,7 @@ TEST(OnednnConv, ResidualMayShareTheResultsMemory) {
   const Machine machine = machine_with(runnable_isas().back(), 2);
   SingleOp op = fused_conv({32, 32, {6, 5, 4}, cube3, 1, 1, 2}, {{32}, true, true});
   constexpr std::size_t kResidual = 4;
-  const auto kernel = conv->prepare(op.view(), machine);
+  const auto kernel = conv->prepare(op.view(), {machine});
   ASSERT_TRUE(kernel.ok());
   EXPECT_EQ((*kernel)->aliasable_inputs(), AliasableInputs{kResidual});
   ASSERT_TRUE(op.run(*conv, machine).ok());
@@ -233,17 +233,17 @@ TEST(OnednnConv, SaysWhyNot) {
   const auto conv = make_onednn_conv();
   const Machine machine = machine_with(Isa::kAvx2, 1);
   SingleOp small_sources = fused_conv({3, 64, {4, 4, 4}, cube3}, {{1, 2}, false, false});
-  EXPECT_NE(conv->refusal(small_sources.view(), machine)->find("1 channels"), std::string::npos);
+  EXPECT_NE(conv->refusal(small_sources.view(), {machine})->find("1 channels"), std::string::npos);
 
   SingleOp narrow = plain_conv({64, 1, {4, 4, 4}, cube3});
-  EXPECT_EQ(conv->refusal(narrow.view(), machine), "made for at least 16 output channels, has 1");
-  EXPECT_EQ(make_onednn_conv_narrow()->refusal(narrow.view(), machine), std::nullopt);
+  EXPECT_EQ(conv->refusal(narrow.view(), {machine}), "made for at least 16 output channels, has 1");
+  EXPECT_EQ(make_onednn_conv_narrow()->refusal(narrow.view(), {machine}), std::nullopt);
 
   SingleOp row_major;
   row_major.input({1, 16, 4, 4, 4}, Layout::kRowMajor);
   row_major.parameter({16, 16, 3, 3, 3});
   row_major.op(OpKind::conv3d, {{"padding", std::int64_t{1}}});
-  EXPECT_NE(conv->refusal(row_major.view(), machine)->find("must be channels_last, is row_major"),
+  EXPECT_NE(conv->refusal(row_major.view(), {machine})->find("must be channels_last, is row_major"),
             std::string::npos);
 }
 
@@ -251,7 +251,7 @@ TEST(OnednnConv, KnowsItsMemory) {
   const auto conv = make_onednn_conv();
   const ConvCase c{64, 64, {8, 8, 8}, cube3};
   SingleOp op = plain_conv(c);
-  const auto kernel = conv->prepare(op.view(), machine_with(runnable_isas().back(), 2));
+  const auto kernel = conv->prepare(op.view(), {machine_with(runnable_isas().back(), 2)});
   ASSERT_TRUE(kernel.ok());
   const std::size_t weights = 64 * 64 * 27 * sizeof(float);
   EXPECT_EQ((*kernel)->packed_bytes(), weights + 64 * sizeof(float));

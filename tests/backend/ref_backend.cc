@@ -83,8 +83,8 @@ TEST(RefBackend, kernel_outlives_its_graph_and_holds_its_parameters) {
     builder.output(builder.linear("y", x, builder.parameter("path.weight", {2, 3}),
                                   builder.parameter("path.bias", {2})));
     const Graph graph = *builder.finish();
-    auto prepared =
-        backend->implementations(OpKind::linear)[0]->prepare({graph, graph.op(0)}, test_machine());
+    auto prepared = backend->implementations(OpKind::linear)[0]->prepare({graph, graph.op(0)},
+                                                                         {test_machine()});
     ASSERT_TRUE(prepared.ok()) << prepared.error().message;
     kernel = *std::move(prepared);
   }

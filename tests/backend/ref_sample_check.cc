@@ -34,7 +34,7 @@ class SampleCheck : public ::testing::Test {
     graph_ = *outer.finish();
 
     const auto backend = make_ref_backend();
-    const auto kernel = *backend->implementations(OpKind::region)[0]->prepare(view(), Machine{});
+    const auto kernel = *backend->implementations(OpKind::region)[0]->prepare(view(), Target{});
     kernel->launch({inputs_, outputs_, nullptr, team_});
   }
 

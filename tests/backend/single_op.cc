@@ -98,10 +98,10 @@ std::span<const std::byte> SingleOp::output_bytes(std::size_t i) const {
 
 Status SingleOp::run(const Implementation& implementation, const Machine& machine,
                      std::optional<std::size_t> alias) {
-  if (const auto refusal = implementation.refusal(view(), machine)) {
+  if (const auto refusal = implementation.refusal(view(), {machine})) {
     return unsupported("{} refuses: {}", implementation.name(), *refusal);
   }
-  auto kernel = implementation.prepare(view(), machine);
+  auto kernel = implementation.prepare(view(), {machine});
   if (!kernel) {
     return kernel.error();
   }

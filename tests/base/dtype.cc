@@ -12,8 +12,6 @@
 namespace mezzotint {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
 // The value a format's bits stand for, from IEEE 754's definition.
 double value_of(std::uint16_t bits, int exponent_bits) {
   const int mantissa_bits = 15 - exponent_bits;
@@ -34,7 +32,6 @@ struct Format {
   const char* name;
   int exponent_bits;
   float (*widen)(std::uint16_t);
-  std::uint16_t (*narrow)(float);
 };
 
 void PrintTo(const Format& format, std::ostream* out) {
@@ -57,60 +54,10 @@ TEST_P(HalfFormat, EveryBitPatternWidensExactly) {
   }
 }
 
-TEST_P(HalfFormat, EveryBitPatternSurvivesTheRoundTrip) {
-  const Format& format = GetParam();
-  for (int bits = 0; bits < 65536; ++bits) {
-    const float wide = format.widen(static_cast<std::uint16_t>(bits));
-    const std::uint16_t back = format.narrow(wide);
-    if (std::isnan(wide)) {
-      ASSERT_TRUE(std::isnan(format.widen(back))) << bits;
-      ASSERT_EQ(back & 0x8000, bits & 0x8000) << bits;
-    } else {
-      ASSERT_EQ(back, bits);
-    }
-  }
-}
-
-// Between each two neighbours: the middle goes to the even one, its neighbours to the nearer one.
-TEST_P(HalfFormat, RoundsToNearestTiesToEven) {
-  const Format& format = GetParam();
-  for (std::uint16_t low = 0; std::isfinite(format.widen(low + 1)); ++low) {
-    const auto high = static_cast<std::uint16_t>(low + 1);
-    const auto middle = static_cast<float>(
-        (static_cast<double>(format.widen(low)) + static_cast<double>(format.widen(high))) / 2);
-    const std::uint16_t even = (low & 1) == 0 ? low : high;
-    for (const std::uint16_t sign : {std::uint16_t{0}, std::uint16_t{0x8000}}) {
-      const float s = sign != 0 ? -1.0F : 1.0F;
-      ASSERT_EQ(format.narrow(s * middle), even | sign) << low;
-      ASSERT_EQ(format.narrow(s * std::nextafter(middle, 0.0F)), low | sign) << low;
-      ASSERT_EQ(format.narrow(s * std::nextafter(middle, kInfinity)), high | sign) << low;
-    }
-  }
-}
-
 INSTANTIATE_TEST_SUITE_P(All, HalfFormat,
-                         testing::Values(Format{"f16", 5, float_from_f16, f16_from_float},
-                                         Format{"bf16", 8, float_from_bf16, bf16_from_float}),
+                         testing::Values(Format{"f16", 5, float_from_f16},
+                                         Format{"bf16", 8, float_from_bf16}),
                          [](const auto& info) { return info.param.name; });
-
-TEST(DType, OverflowBecomesInfinity) {
-  EXPECT_EQ(f16_from_float(65504.0F), 0x7BFF);
-  EXPECT_EQ(f16_from_float(std::nextafter(65520.0F, 0.0F)), 0x7BFF);
-  EXPECT_EQ(f16_from_float(65520.0F), 0x7C00);
-  EXPECT_EQ(f16_from_float(-1e30F), 0xFC00);
-  EXPECT_EQ(f16_from_float(kInfinity), 0x7C00);
-  EXPECT_EQ(bf16_from_float(std::numeric_limits<float>::max()), 0x7F80);
-  EXPECT_EQ(bf16_from_float(-kInfinity), 0xFF80);
-}
-
-// A NaN whose payload lies only in the bits that are cut off must not become infinity.
-TEST(DType, NanStaysNan) {
-  for (const std::uint32_t bits : {0x7F800001U, 0xFF800001U, 0x7FC00000U, 0x7FFFFFFFU}) {
-    const auto nan = std::bit_cast<float>(bits);
-    EXPECT_TRUE(std::isnan(float_from_bf16(bf16_from_float(nan)))) << bits;
-    EXPECT_TRUE(std::isnan(float_from_f16(f16_from_float(nan)))) << bits;
-  }
-}
 
 TEST(DType, NamesRoundTripAndSizesMatch) {
   const std::vector<std::pair<DType, std::size_t>> sizes = {

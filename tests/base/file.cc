@@ -100,6 +100,14 @@ TEST_F(InputFileTest, HashesAcrossItsOwnChunks) {
   expect_error(hash_file(in("absent")), ErrorCode::kNotFound, "absent");
 }
 
+TEST_F(InputFileTest, HashingStopsOnRequest) {
+  put(in("a"), "content");
+  CancelToken cancel;
+  EXPECT_TRUE(hash_file(in("a"), &cancel).ok());
+  cancel.request();
+  expect_error(hash_file(in("a"), &cancel), ErrorCode::kCancelled, "stopped on request");
+}
+
 TEST_F(OutputFileTest, AppearsOnlyWhenCommitted) {
   auto file = OutputFile::create(in("out"), false, 0);
   ASSERT_TRUE(file.ok());
@@ -181,6 +189,64 @@ TEST_F(OutputFileTest, ReplacesALinkNotItsTarget) {
   EXPECT_EQ(get(in("target")), "precious");
   EXPECT_EQ(get(in("out")), "new");
   EXPECT_FALSE(std::filesystem::is_symlink(in("out")));
+}
+
+TEST_F(OutputFileTest, ReplacesRegularFilesOnly) {
+  ASSERT_EQ(::mkfifo(in("pipe").c_str(), 0600), 0);
+  std::filesystem::create_symlink("pipe", in("link"));
+  for (const std::filesystem::path& path :
+       {in("pipe"), in("link"), std::filesystem::path("/dev/null")}) {
+    expect_error(OutputFile::create(path, true, 0), ErrorCode::kInvalidInput,
+                 path.string() + ": is not a regular file");
+  }
+  EXPECT_TRUE(std::filesystem::is_fifo(in("pipe")));
+  EXPECT_EQ(entries(), 2U);
+}
+
+// Nor one that took the place of a regular file while the work went on.
+TEST_F(OutputFileTest, DoesNotReplaceAFolderThatAppearedMeanwhile) {
+  {
+    auto file = OutputFile::create(in("out"), true, 0);
+    ASSERT_TRUE(file.ok());
+    std::filesystem::create_directory(in("out"));
+    expect_error(file->commit(), ErrorCode::kInvalidInput, "out: is a folder");
+  }
+  EXPECT_TRUE(std::filesystem::is_directory(in("out")));
+  EXPECT_EQ(entries(), 1U);
+}
+
+TEST_F(OutputFileTest, WhatIsPublishedButNotKeptIsTakenBack) {
+  put(in("old"), "old");
+  for (const bool overwrite : {false, true}) {
+    auto fresh = OutputFile::create(in("fresh"), overwrite, 0);
+    ASSERT_TRUE(fresh.ok());
+    ASSERT_TRUE(fresh->write(bytes_of("new")).ok());
+    ASSERT_TRUE(fresh->publish().ok());
+    EXPECT_EQ(get(in("fresh")), "new");
+    fresh = Error{};
+    EXPECT_FALSE(std::filesystem::exists(in("fresh")));
+  }
+  auto replaced = OutputFile::create(in("old"), true, 0);
+  ASSERT_TRUE(replaced.ok());
+  ASSERT_TRUE(replaced->write(bytes_of("new")).ok());
+  ASSERT_TRUE(replaced->publish().ok());
+  EXPECT_EQ(get(in("old")), "new");
+  replaced = Error{};
+  EXPECT_EQ(get(in("old")), "old");
+  EXPECT_EQ(entries(), 1U);
+}
+
+TEST_F(OutputFileTest, WhatIsKeptStays) {
+  put(in("old"), "old");
+  {
+    auto file = OutputFile::create(in("old"), true, 0);
+    ASSERT_TRUE(file.ok());
+    ASSERT_TRUE(file->write(bytes_of("new")).ok());
+    ASSERT_TRUE(file->publish().ok());
+    file->keep();
+  }
+  EXPECT_EQ(get(in("old")), "new");
+  EXPECT_EQ(entries(), 1U);
 }
 
 TEST_F(OutputFileTest, RefusesFoldersAndUnwritablePlaces) {

@@ -75,6 +75,12 @@ TEST(BenchProgram, explains_what_could_compute_an_op) {
   EXPECT_NE(outcome.text.find("no: "), std::string::npos) << outcome.text;
 }
 
+TEST(BenchProgram, refuses_a_problem_above_the_limit) {
+  const Outcome outcome = bench("--memory-limit 1MB --problem 'conv3d c4 k8 d5 h6 w7'");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_NE(outcome.text.find("--memory-limit allows 1 MB"), std::string::npos) << outcome.text;
+}
+
 struct Slip {
   const char* words;
   int code;
@@ -106,6 +112,10 @@ INSTANTIATE_TEST_SUITE_P(
         Slip{"--arch brats --dump eps", 2, "--dump OP and --out FILE go together"},
         Slip{"--problem 'silu c1 d1 h1 w1' --dump eps --out x", 2,
              "--dump needs --model or --arch"},
+        Slip{"--arch whole-head:32 --size 16 --dump out.2.weight --out absent/dump", 1,
+             "dump: `out.2.weight` is not a result: name an op or a module, or all"},
+        Slip{"--arch whole-head:32 --size 16 --dump x --out absent/dump", 1,
+             "dump: `x` is not a result: name an op or a module, or all"},
         Slip{"--arch brats --implementation x", 2, "--implementation needs --problem"},
         Slip{"--arch brats --precision half", 1, "precision: `half` is not strict or fp32"},
         Slip{"--arch brats --size 4x4", 2,
@@ -155,6 +165,18 @@ TEST_F(BenchDiff, of_two_equal_dumps_exits_with_0) {
   const Outcome again = bench("--arch whole-head:32 --size 16 --dump eps --out " + path("a"));
   EXPECT_EQ(again.code, 1);
   EXPECT_NE(again.text.find("--overwrite"), std::string::npos) << again.text;
+}
+
+TEST_F(BenchDiff, a_dump_never_replaces_the_checkpoint) {
+  const std::string model = path("model.pt");
+  fs::copy_file(fs::path(MEZZOTINT_SOURCE_DIR) / "models" / "demo-brain32" / "model.pt", model);
+  const auto size = fs::file_size(model);
+  const Outcome outcome =
+      bench("--overwrite --size 16 --dump eps --model " + model + " --out " + model);
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.text,
+            "mezzotint: " + model + ": is read and would be overwritten: choose another name\n");
+  EXPECT_EQ(fs::file_size(model), size);
 }
 
 TEST_F(BenchDiff, names_the_first_op_that_departs_and_exits_with_1) {

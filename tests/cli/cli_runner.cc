@@ -9,6 +9,7 @@
 
 #include <array>
 #include <csignal>
+#include <utility>
 
 #include "base/check.h"
 
@@ -29,9 +30,19 @@ void drain(int& descriptor, std::string& text) {
   descriptor = -1;
 }
 
+std::vector<std::string> program_with(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words{MEZZOTINT_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return words;
+}
+
 }  // namespace
 
-RunningCommand::RunningCommand(const std::vector<std::string>& arguments, const char* err_path) {
+RunningCommand::RunningCommand(const std::vector<std::string>& arguments, const char* err_path)
+    : RunningCommand(AnyProgram{}, program_with(arguments), err_path) {}
+
+RunningCommand::RunningCommand(AnyProgram /*tag*/, std::vector<std::string> words,
+                               const char* err_path) {
   std::array<int, 2> out{};
   std::array<int, 2> err{};
   check(::pipe2(out.data(), O_CLOEXEC) == 0 && ::pipe2(err.data(), O_CLOEXEC) == 0, "no pipe");
@@ -44,8 +55,6 @@ RunningCommand::RunningCommand(const std::vector<std::string>& arguments, const 
   } else {
     posix_spawn_file_actions_adddup2(&actions, err[1], STDERR_FILENO);
   }
-  std::vector<std::string> words{MEZZOTINT_PROGRAM};
-  words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words) {
     argv.push_back(word.data());
@@ -123,6 +132,15 @@ CommandResult RunningCommand::finish() {
 
 CommandResult run_program(const std::vector<std::string>& arguments) {
   return RunningCommand(arguments).finish();
+}
+
+// A limit cannot be set between posix_spawn's fork and its exec, so a shell sets it.
+CommandResult run_program_within(std::uint64_t bytes, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words{
+      "/bin/sh", "-c", "ulimit -v " + std::to_string(bytes / 1024) + " && exec \"$0\" \"$@\""};
+  const std::vector<std::string> program = program_with(arguments);
+  words.insert(words.end(), program.begin(), program.end());
+  return RunningCommand(RunningCommand::AnyProgram{}, std::move(words), nullptr).finish();
 }
 
 std::vector<std::string> lines_of(std::string_view text) {

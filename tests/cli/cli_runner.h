@@ -24,6 +24,9 @@ class RunningCommand {
   // is given.
   explicit RunningCommand(const std::vector<std::string>& arguments,
                           const char* err_path = nullptr);
+  struct AnyProgram {};
+  // words[0] is the program's path.
+  RunningCommand(AnyProgram tag, std::vector<std::string> words, const char* err_path);
   ~RunningCommand();
   RunningCommand(const RunningCommand&) = delete;
   RunningCommand& operator=(const RunningCommand&) = delete;
@@ -45,6 +48,9 @@ class RunningCommand {
 };
 
 CommandResult run_program(const std::vector<std::string>& arguments);
+
+// The same where the address space ends at `bytes` (RLIMIT_AS).
+CommandResult run_program_within(std::uint64_t bytes, const std::vector<std::string>& arguments);
 
 // Lines without their line breaks.
 std::vector<std::string> lines_of(std::string_view text);

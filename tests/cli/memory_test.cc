@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/generate_test_base.h"
+#include "formats/gzip.h"
 
 namespace mezzotint::testing {
 namespace {
@@ -50,6 +51,64 @@ TEST_F(Memory, OfAMaskThatIsLargerThanTheModel) {
     flags.set("--size", "16").set("--steps", "1");
     expect_predicted(flags);
   }
+}
+
+class LittleMemory : public Memory {
+ protected:
+  // Of address space: the program itself has 120 MB.
+  static constexpr std::uint64_t kLittle = 200'000'000;
+
+  void SetUp() override {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "sanitizers need terabytes of address space";
+#endif
+  }
+};
+
+// A small file that becomes large: refused before it is read.
+TEST_F(LittleMemory, IsEnoughToRefuseAMaskThatGrows) {
+  const auto packed = gzip(head_mask({512, 512, 384}).build());
+  ASSERT_TRUE(packed.ok());
+  ASSERT_LT(packed->size(), 10'000'000U);
+  write_bytes(in_folder("mask.nii"), *packed);
+  const CommandResult result = run_program_within(kLittle, with("--memory-limit", "90MB").words());
+  EXPECT_EQ(result.exit_code, 1);
+  expect_one_line(result.err, {"MB of memory, --memory-limit allows 90 MB"});
+}
+
+TEST_F(LittleMemory, IsEnoughToRefuseAGridBeyondAnyMachine) {
+  const CommandResult result = run_program_within(kLittle, with("--size", "1280").words());
+  EXPECT_EQ(result.exit_code, 1);
+  expect_one_line(result.err, {"GB of memory, this machine (or its cgroup) allows"});
+}
+
+// Where the system gives less than was predicted: from hardly enough to start to enough for the
+// network, but not for the copies of a mask this large. A run is done or ends in one line, and
+// leaves nothing.
+TEST_F(LittleMemory, EndsARunInOneLine) {
+  write_bytes(in_folder("mask.nii"), head_mask({192, 192, 192}).build());
+  Flags flags = with("--size", "16");
+  flags.set("--steps", "1");
+  const auto before = folder_.content();
+  int thrown = 0;
+  for (std::uint64_t megabytes = 100; megabytes <= 500; megabytes += 20) {
+    const CommandResult result = run_program_within(megabytes << 20, flags.words());
+    if (result.exit_code == 0) {
+      break;
+    }
+    if (result.exit_code == 127) {
+      continue;  // not enough for the loader
+    }
+    EXPECT_EQ(result.exit_code, 1) << megabytes << " MB: " << result.err;
+    const std::vector<std::string> lines = lines_of(result.err);
+    ASSERT_FALSE(lines.empty());
+    EXPECT_TRUE(lines.back().starts_with("mezzotint: ")) << result.err;
+    EXPECT_NE(lines.back().find("memory"), std::string::npos) << result.err;
+    EXPECT_EQ(lines.back().find("internal error"), std::string::npos) << result.err;
+    thrown += lines.back().starts_with("mezzotint: not enough memory: ") ? 1 : 0;
+    EXPECT_EQ(folder_.content(), before) << megabytes << " MB";
+  }
+  EXPECT_GT(thrown, 0);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // Where results may not go, and what they never replace.
+#include <sys/stat.h>
+
 #include "cli/generate_test_base.h"
 
 namespace mezzotint::testing {
@@ -87,6 +89,36 @@ TEST_F(OutputFiles, ModelCardsAreNeverReplaced) {
   flags.set("--out", in_folder("model/model.nii.gz").string());
   flags.set("--overwrite");
   expect_refused(flags, {"model/model.json: is read and would be overwritten"});
+}
+
+// The volume is the last of the files to appear. When it cannot, the others go again.
+TEST_F(OutputFiles, AllOrNoneWhenANameIsTakenMeanwhile) {
+  for (const bool overwrite : {false, true}) {
+    Flags flags = with("--preview", in_folder("out.png").string());
+    flags.set("--size", "32").set("--steps", "5");
+    if (overwrite) {
+      flags.set("--overwrite");
+      write_text(in_folder("out.json"), "precious");
+    }
+    const auto before = folder_.content();
+    RunningCommand command(flags.words());
+    ASSERT_TRUE(command.wait_for_stderr("step 1/5"));
+    std::filesystem::create_directory(in_folder("out.nii"));
+    const CommandResult result = command.finish();
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_NE(result.err.find(overwrite ? "out.nii: is a folder" : "out.nii: appeared while"),
+              std::string::npos)
+        << result.err;
+    EXPECT_TRUE(std::filesystem::remove(in_folder("out.nii")));
+    EXPECT_EQ(folder_.content(), before);
+  }
+}
+
+TEST_F(OutputFiles, PipesAreNoPlaceForThem) {
+  ASSERT_EQ(::mkfifo(in_folder("out.nii").c_str(), 0600), 0);
+  Flags flags = usual();
+  flags.set("--overwrite");
+  expect_refused(flags, {"out.nii: is not a regular file and is not replaced"});
 }
 
 // Nobody reads what is printed: the run goes on and its files are whole.

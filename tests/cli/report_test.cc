@@ -128,7 +128,7 @@ TEST_F(Report, SidecarHasWhatMakesTheSameBytesAgain) {
   EXPECT_EQ(sidecar["Frame"], "RAS+");
   EXPECT_EQ(sidecar["Sampler"], "ddim");
   EXPECT_EQ(sidecar["Eta"], 0.25);
-  EXPECT_EQ(sidecar["Spacing"], "t");
+  EXPECT_EQ(sidecar["TimestepSpacing"], "t");
   EXPECT_EQ(sidecar["Steps"], 2);
   EXPECT_EQ(sidecar["Timesteps"], Json({49, 0}));
   EXPECT_EQ(sidecar["ScheduleTimesteps"], 50);

@@ -1,4 +1,5 @@
 // Flags that can be read but not done: exit code 1, and nothing written.
+#include <chrono>
 #include <limits>
 
 #include "cli/generate_test_base.h"
@@ -65,9 +66,31 @@ TEST_F(Request, ThreadsThatNoMachineHas) {
 TEST_F(Request, PeakAboveTheLimit) {
   expect_refused(with("--memory-limit", "1MB"),
                  {"needs ", "MB of memory, --memory-limit allows 1 MB", "smaller --size"});
-  // Petabytes of activations are refused before anything is allocated.
-  expect_refused(with("--size", "1024"), {"of memory, this machine (or its cgroup) allows",
+}
+
+// Before the network is compiled, which takes long for such a grid and much memory.
+TEST_F(Request, GridsBeyondAnyMachine) {
+  const auto start = std::chrono::steady_clock::now();
+  for (const char* size : {"1280", "1024"}) {
+    expect_refused(with("--size", size), {"GB of memory, this machine (or its cgroup) allows",
                                           "choose a smaller --size or a larger machine"});
+  }
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  EXPECT_LT(taken.count(), 10) << "two refusals";
+}
+
+// Draws are read as a whole, though one is used: 77 MB that count.
+TEST_F(Request, NoiseFilesBeyondTheLimit) {
+  const auto predicted = [&](int draws) {
+    save_seed_noise(in_folder("noise.safetensors"), 0, kDims, draws);
+    Flags flags = with("--noise", in_folder("noise.safetensors").string());
+    flags.set("--sampler", "ddpm").set("--memory-limit", "1MB");
+    const CommandResult result = run(flags);
+    EXPECT_EQ(result.exit_code, 1);
+    expect_one_line(result.err, {"--memory-limit allows 1 MB"});
+    return std::stod(result.err.substr(std::string("mezzotint: needs ").size()));
+  };
+  EXPECT_GT(predicted(20'000), predicted(1) + 50);  // MB
 }
 
 TEST_F(Request, NoiseFilesThatDoNotServe) {

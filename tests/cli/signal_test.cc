@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM stop a run between two ops and leave nothing behind.
+// SIGHUP, SIGINT and SIGTERM stop a run between two ops and leave nothing behind.
 #include <chrono>
 #include <csignal>
 
@@ -36,6 +36,10 @@ TEST_F(Signals, InterruptBetweenSteps) {
 
 TEST_F(Signals, TerminateBetweenSteps) {
   expect_stop(SIGTERM, "step 2/50");
+}
+
+TEST_F(Signals, HangUpBetweenSteps) {
+  expect_stop(SIGHUP, "step 1/50");
 }
 
 TEST_F(Signals, InterruptBeforeTheFirstStep) {

@@ -11,10 +11,12 @@
 #include "formats/gzip.h"
 #include "formats/nifti.h"
 #include "support/nifti_builder.h"
+#include "support/nifti_geometry.h"
 
 namespace mezzotint {
 namespace {
 
+using testing::geometry_from_affine;
 using testing::NiftiBuilder;
 
 NiftiImage decode(std::vector<std::byte> bytes) {

@@ -139,14 +139,5 @@ TEST(NiftiSpace, UnitsOtherThanMillimetres) {
   EXPECT_NEAR(microns.spacing[2], 0.5, kRounding);
 }
 
-TEST(NiftiSpace, GeometryFromAffineSaysTheSame) {
-  const NiftiGeometry geometry = geometry_from_affine(oblique);
-  const auto affine = affine_from_sform(geometry);
-  ASSERT_TRUE(affine.has_value());
-  EXPECT_EQ(*affine, oblique);
-  EXPECT_EQ(geometry.qform_code, 0);
-  EXPECT_NEAR(geometry.pixdim[3], std::hypot(0.5, 3), 1e-12);
-}
-
 }  // namespace
 }  // namespace mezzotint

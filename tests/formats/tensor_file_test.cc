@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "formats/ckpt_files.h"
 #include "formats/ckpt_writers.h"
+#include "support/fixture.h"
 
 namespace mezzotint::testing {
 namespace {
@@ -38,14 +38,6 @@ TEST(TensorFile, NamesWhatItCannotOpen) {
   }
   expect_error(open_tensor_file("no/such/file.pt"), "no/such/file.pt: cannot open");
   expect_error(open_tensor_file(::testing::TempDir()), "not a regular file");
-}
-
-std::filesystem::path checkpoint_fixtures() {
-  const char* named = std::getenv("MEZZOTINT_FIXTURES");
-  const std::filesystem::path folder =
-      named != nullptr ? std::filesystem::path(named)
-                       : std::filesystem::path(MEZZOTINT_SOURCE_DIR) / "../shared/fixtures";
-  return folder / "checkpoints";
 }
 
 using Shapes = std::map<std::string, std::vector<std::int64_t>>;
@@ -89,12 +81,12 @@ void check_checkpoint(const std::filesystem::path& path, const nlohmann::json& f
 }
 
 TEST(TensorFile, fixture_checkpoints_open) {
-  const std::filesystem::path folder = checkpoint_fixtures();
-  if (!std::filesystem::is_directory(folder)) {
-    GTEST_SKIP() << "no fixtures at " << folder << "; set MEZZOTINT_FIXTURES";
+  const auto fixtures = fixture_folder();
+  if (!fixtures || !std::filesystem::is_directory(*fixtures / "checkpoints")) {
+    GTEST_SKIP() << "no fixtures with checkpoints; set MEZZOTINT_FIXTURES";
   }
   int checked = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+  for (const auto& entry : std::filesystem::directory_iterator(*fixtures / "checkpoints")) {
     std::ifstream stream(entry.path() / "manifest.json");
     const auto manifest = nlohmann::json::parse(stream, nullptr, false);
     ASSERT_FALSE(manifest.is_discarded()) << entry.path();

@@ -70,7 +70,7 @@ TEST(GraphBuilder, ReportsTheFirstErrorOnly) {
   const auto graph = b.finish();
   ASSERT_FALSE(graph.ok());
   EXPECT_EQ(graph.error().message,
-            "op conv (conv3d): weight [8, 4, 3, 3, 3] is for 4 input channels, x [1, 3, 4, 4, 4]"
+            "op `conv` (conv3d): weight [8, 4, 3, 3, 3] is for 4 input channels, x [1, 3, 4, 4, 4]"
             " has 3");
 }
 

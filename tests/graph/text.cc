@@ -143,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"unfinished", "input %\"x step\n",
                 "line 1: a quoted text does not end, or has a \\ other than \\\\, \\\" and \\xNN"},
         BadText{"inference", input_line + "%y = add(%x)\n",
-                "line 2: op y (add): takes 2 to 2 inputs, was given 1"},
+                "line 2: op `y` (add): takes 2 to 2 inputs, was given 1"},
         BadText{"wrongType", input_line + "%y = silu(%x) -> float32[1, 3]\n",
                 "line 2: result 0 is float32[1, 2], the text says float32[1, 3]"},
         BadText{"tooManyTypes", input_line + "%y = silu(%x) -> float32[1, 2], float32[1, 2]\n",
@@ -160,12 +160,102 @@ INSTANTIATE_TEST_SUITE_P(
             "line 4: no value is named `c` so far"},
         BadText{"bodyMismatch",
                 input_line + "%y = region(%x) {\n  input %a step float32[1, 3]\n  output %a\n}\n",
-                "line 2: op y (region): input 0 is [1, 2], its body expects [1, 3]"},
+                "line 2: op `y` (region): input 0 is [1, 2], its body expects [1, 3]"},
         BadText{"bodyOnSilu",
                 input_line + "%y = silu(%x) {\n  input %a step float32[1, 2]\n  output %a\n}\n"
                              "output %y\n",
                 "line 6: op `y` (silu) must not have a body"}),
     [](const auto& info) { return info.param.name; });
+
+// Statements about a volume, its weight and its moments; each ends in a wrong attribute or size.
+const std::string volume_lines =
+    "input %x step float32[1, 2, 4, 4, 4]\nparameter %w [2, 2, 3, 3, 3]\nparameter %b [2]\n"
+    "%m = channel_moments(%x)\n%k = group_norm_coefficients(%m, %b, %b)\n";
+
+struct BadOp {
+  std::string name;
+  std::string statement;
+  std::string message;
+};
+
+void PrintTo(const BadOp& bad, std::ostream* out) {
+  *out << bad.name;
+}
+
+class BadOps : public ::testing::TestWithParam<BadOp> {};
+
+TEST_P(BadOps, AreRefusedWithTheLine) {
+  const auto graph =
+      graph_from_text(volume_lines + "%y = " + GetParam().statement + "\noutput %y\n");
+  ASSERT_FALSE(graph.ok());
+  EXPECT_EQ(graph.error().code, ErrorCode::kInvalidInput);
+  EXPECT_EQ(graph.error().message, "graph text, line 6: op `y` " + GetParam().message);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Text, BadOps,
+    ::testing::Values(
+        BadOp{"textForInteger", "conv3d(%x, %w) stride=\"a\"",
+              "(conv3d): attribute `stride` must be an integer, was a text"},
+        BadOp{"realForInteger", "conv3d(%x, %w) padding=1.0",
+              "(conv3d): attribute `padding` must be an integer, was a real"},
+        BadOp{"integerForReal", "group_norm_coefficients(%m, %b, %b) eps=1",
+              "(group_norm_coefficients): attribute `eps` must be a real such as 1.0, was an"
+              " integer"},
+        BadOp{"notFinite", "group_norm_coefficients(%m, %b, %b) eps=inf",
+              "(group_norm_coefficients): attribute `eps` must be finite, was inf"},
+        BadOp{"integerForText", "affine(%x, %k) activation=1",
+              "(affine): attribute `activation` must be a text, was an integer"},
+        BadOp{"unknownText", "affine(%x, %k) activation=\"gelu\"",
+              "(affine): activation must be none or silu, was `gelu`"},
+        BadOp{"unknownName", "conv3d(%x, %w) strides=1",
+              "(conv3d): there is no attribute `strides`; expected padding, stride"},
+        BadOp{"unknownNameOfNone", "silu(%x) k=1",
+              "(silu): there is no attribute `k`; expected none"},
+        BadOp{"zeroStride", "conv3d(%x, %w) stride=0",
+              "(conv3d): attribute `stride` must be 1 to 2147483647, was 0"},
+        BadOp{"hugePadding", "conv3d(%x, %w) padding=9223372036854775807",
+              "(conv3d): attribute `padding` must be 0 to 2147483647, was 9223372036854775807"},
+        BadOp{"hugeResult", "conv3d(%x, %w) padding=2147483647",
+              "(conv3d): its result on [1, 2, 4, 4, 4] is too large: sizes must fit into 64 bits"},
+        BadOp{"hugeHeads", "attention(%x) heads=6148914691236517206",
+              "(attention): attribute `heads` must be 1 to 2147483647, was 6148914691236517206"},
+        BadOp{"noGroups", "group_norm_coefficients(%m, %b, %b) groups=0",
+              "(group_norm_coefficients): attribute `groups` must be 1 to 2147483647, was 0"},
+        BadOp{"offsetBeyondTheCoefficients", "affine(%x, %k) channel_offset=1",
+              "(affine): x is [1, 2, 4, 4, 4] at channel offset 1; coefficients must be"
+              " [N, >= offset + C, 2], were [1, 2, 2]"},
+        BadOp{"hugeOffset", "affine(%x, %k) channel_offset=9223372036854775807",
+              "(affine): attribute `channel_offset` must be 0 to 2147483647, was"
+              " 9223372036854775807"},
+        BadOp{"noDim", "timestep_embedding(%b)",
+              "(timestep_embedding): attribute `dim` is missing"},
+        BadOp{"unknownLayout", "reorder(%x) layout=\"diagonal\"",
+              "(reorder): layout must be row_major or channels_last, was `diagonal`"}),
+    [](const auto& info) { return info.param.name; });
+
+// The largest sides that a type may have: what ops make of them does not fit.
+TEST(Text, RefusesResultsBeyond64Bits) {
+  const std::string side = "6917529027641081856";  // 3 * 2^61
+  const std::string input = "input %x step uint8[1, 1, " + side + ", 1, 1]\n";
+  const std::string wide = "input %x step uint8[1, " + side + "]\n";
+  const std::string tall =
+      "input %x step uint8[1, 1, 9223372036854775807, 1, 1]\n"
+      "input %w step uint8[1, 1, 1, 1, 1]\n";
+  const std::pair<std::string, std::string> cases[] = {
+      {input + "%y = upsample_trilinear(%x)\n",
+       "line 2: op `y` (upsample_trilinear): its result on [1, 1, " + side + ", 1, 1]"},
+      {wide + "%y = concat(%x, %x)\n", "line 2: op `y` (concat): its result on [1, " + side + "]"},
+      {tall + "%y = conv3d(%x, %w) padding=1\n",
+       "line 3: op `y` (conv3d): its result on [1, 1, 9223372036854775807, 1, 1]"},
+  };
+  for (const auto& [text, message] : cases) {
+    const auto graph = graph_from_text(text);
+    ASSERT_FALSE(graph.ok()) << text;
+    EXPECT_EQ(graph.error().message,
+              "graph text, " + message + " is too large: sizes must fit into 64 bits");
+  }
+}
 
 TEST(Text, LimitsTheDepthOfBodies) {
   std::string text;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <functional>
+#include <regex>
 #include <sstream>
 
 namespace mezzotint::house {
@@ -76,6 +77,22 @@ std::vector<std::string> check_no_notes(const TextFile& file) {
   return find_words(
       file, kNotes, [](char before) { return !is_word(before); },
       "belongs in an issue or in docs/roadmap.md");
+}
+
+std::vector<std::string> check_no_placeholders(const TextFile& file) {
+  std::vector<std::string> problems;
+  const std::regex placeholder("@[A-Z][A-Z0-9_]*@");
+  std::istringstream lines{file.content};
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    for (std::sregex_iterator found(line.begin(), line.end(), placeholder), end; found != end;
+         ++found) {
+      problems.push_back(
+          fmt::format("{}:{}: {} was never filled in", file.path, number, found->str()));
+    }
+  }
+  return problems;
 }
 
 std::vector<std::string> check_no_machine_paths(const TextFile& file) {

@@ -21,6 +21,8 @@ bool is_text(std::string_view content);
 std::vector<std::string> check_length(const TextFile& file, std::size_t max_lines);
 // Notes to oneself belong in the issues or in docs/roadmap.md.
 std::vector<std::string> check_no_notes(const TextFile& file);
+// Numbers that a text still waits for: @NAME@.
+std::vector<std::string> check_no_placeholders(const TextFile& file);
 // Absolute paths of somebody's machine: home and temporary folders.
 std::vector<std::string> check_no_machine_paths(const TextFile& file);
 

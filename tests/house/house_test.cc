@@ -93,6 +93,10 @@ TEST(House, NotesAreOnTheRoadmap) {
   expect_none(check_all(check_no_notes));
 }
 
+TEST(House, TheReadmeIsFilledIn) {
+  expect_none(check_no_placeholders({"README.md", read_content(root() / "README.md")}));
+}
+
 TEST(House, NoPathsOfOneMachine) {
   expect_none(check_all(check_no_machine_paths));
 }
@@ -172,6 +176,11 @@ TEST(House, SeesANote) {
       (std::vector<std::string>{"src/a.cc:2: TODO belongs in an issue or in docs/roadmap.md"}));
   EXPECT_TRUE(check_no_notes({"docs/roadmap.md", "TODO"}).empty());
   EXPECT_TRUE(check_no_notes({"src/a.cc", "mkdtemp(\"mezzotint-XXXXXX\")"}).empty());
+}
+
+TEST(House, SeesAPlaceholder) {
+  EXPECT_EQ(check_no_placeholders({"README.md", "plain\nin @SECONDS_1@ s, a@b.org\n"}),
+            (std::vector<std::string>{"README.md:2: @SECONDS_1@ was never filled in"}));
 }
 
 TEST(House, SeesAMachinePath) {

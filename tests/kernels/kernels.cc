@@ -51,7 +51,7 @@ class Kernels : public ::testing::TestWithParam<Isa> {
       ASSERT_TRUE(op.run(implementation, machine_with(GetParam(), threads)).ok());
       EXPECT_TRUE(std::ranges::equal(expected, op.output_bytes())) << name << ", " << threads;
     }
-    const auto kernel = implementation.prepare(op.view(), machine_with(GetParam(), 2));
+    const auto kernel = implementation.prepare(op.view(), {machine_with(GetParam(), 2)});
     ASSERT_TRUE(kernel.ok());
     for (const std::size_t input : (*kernel)->aliasable_inputs()) {
       ASSERT_TRUE(op.run(implementation, machine_with(GetParam(), 2), input).ok());
@@ -267,13 +267,13 @@ TEST_P(Kernels, ConvFewOutputsSaysWhyNot) {
   wide.input({1, 8, 4, 4, 4}, kLast);
   wide.parameter({5, 8, 3, 3, 3});
   wide.op(OpKind::conv3d, {{"padding", std::int64_t{1}}});
-  EXPECT_EQ(make_conv_few_outputs()->refusal(wide.view(), machine_with(GetParam(), 1)),
+  EXPECT_EQ(make_conv_few_outputs()->refusal(wide.view(), {machine_with(GetParam(), 1)}),
             "made for at most 4 output channels, has 5");
   SingleOp strided;
   strided.input({1, 8, 4, 4, 4}, kLast);
   strided.parameter({1, 8, 3, 3, 3});
   strided.op(OpKind::conv3d, {{"padding", std::int64_t{1}}, {"stride", std::int64_t{2}}});
-  EXPECT_EQ(make_conv_few_outputs()->refusal(strided.view(), machine_with(GetParam(), 1)),
+  EXPECT_EQ(make_conv_few_outputs()->refusal(strided.view(), {machine_with(GetParam(), 1)}),
             "made for 3x3x3 kernels with stride 1 and padding 1");
 }
 
@@ -329,7 +329,7 @@ TEST_P(Kernels, RefuseRowMajorActivations) {
   SingleOp op;
   op.input({1, 8, 4, 4, 4}, Layout::kRowMajor);
   op.op(OpKind::channel_moments, {});
-  EXPECT_EQ(make_channel_moments()->refusal(op.view(), machine_with(GetParam(), 1)),
+  EXPECT_EQ(make_channel_moments()->refusal(op.view(), {machine_with(GetParam(), 1)}),
             "x must be channels_last, is row_major [1, 8, 4, 4, 4]");
 }
 

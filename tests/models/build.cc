@@ -208,7 +208,7 @@ TEST(MedDdpmBuild, RefusesConfigurationsThatCannotExist) {
             "a Med-DDPM network of more than 8 levels, 64 residual blocks a level or 65536 channels"
             " is beyond this program");
   EXPECT_EQ(with([](auto& c) { c.heads = 5; }),
-            "op input_blocks.7.1.attention (attention): qkv is [1, 576, 16, 16, 16]; its channels"
+            "op `input_blocks.7.1.attention` (attention): qkv is [1, 576, 16, 16, 16]; its channels"
             " must be a multiple of 3 x 5 heads");
 }
 

@@ -87,9 +87,5 @@ TEST(SelectWeights, RefusesAKeyWithAndWithoutPrefix) {
             "/CMakeLists.txt: `out.2.bias` is there with and without the prefix `denoise_fn.`");
 }
 
-TEST(SelectWeights, ThirteenScheduleBuffers) {
-  EXPECT_EQ(schedule_buffer_names().size(), 13u);
-}
-
 }  // namespace
 }  // namespace mezzotint

@@ -31,6 +31,7 @@ class CorruptBackend final : public Backend {
   }
 
   [[nodiscard]] std::string_view name() const override { return right_->name(); }
+  [[nodiscard]] std::string description() const override { return right_->description(); }
   [[nodiscard]] std::span<const Implementation* const> implementations(OpKind kind) const override {
     const auto found = lists_.find(kind);
     return found == lists_.end() ? std::span<const Implementation* const>() : found->second;
@@ -68,12 +69,12 @@ class CorruptBackend final : public Backend {
 
     [[nodiscard]] std::string_view name() const override { return right_.name(); }
     [[nodiscard]] std::optional<std::string> refusal(const OpView& view,
-                                                     const Machine& machine) const override {
-      return right_.refusal(view, machine);
+                                                     const Target& target) const override {
+      return right_.refusal(view, target);
     }
     [[nodiscard]] Result<std::unique_ptr<Kernel>> prepare(const OpView& view,
-                                                          const Machine& machine) const override {
-      auto kernel = right_.prepare(view, machine);
+                                                          const Target& target) const override {
+      auto kernel = right_.prepare(view, target);
       if (!kernel || view.op.name != backend_.op_) {
         return kernel;
       }

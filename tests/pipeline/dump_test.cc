@@ -38,16 +38,9 @@ class Dump : public ::testing::Test {
     if (!subject) {
       return subject.error();
     }
-    auto out = OutputFile::create(path(name), /*overwrite=*/false, 0);
-    if (!out) {
-      return out.error();
-    }
-    if (Status status =
-            dump_activations(*subject, backend, test_machine(), {ops, Precision::kFp32}, *out);
-        !status) {
-      return status;
-    }
-    return out->commit();
+    DumpOptions options;
+    options.names = ops;
+    return dump_activations(*subject, backend, test_machine(), options, path(name));
   }
 
   static SubjectRequest small_request() {
@@ -104,8 +97,63 @@ TEST_F(Dump, holds_what_was_asked_for_in_the_order_of_execution) {
 TEST_F(Dump, of_an_unknown_op_says_so) {
   const Status status = dump("a", {"input_blocks.99"}, *make_cpu_backend());
   ASSERT_FALSE(status);
-  EXPECT_EQ(status.error().message, "input_blocks.99: the model has no such op or module");
+  EXPECT_EQ(status.error().message, "dump: `input_blocks.99`: the model has no such op or module");
   EXPECT_FALSE(fs::exists(path("a")));
+}
+
+TEST_F(Dump, of_what_is_no_result_says_so) {
+  for (const std::string name : {"x", "condition", "t", "out.2.weight"}) {
+    const Status status = dump("a", {"eps", name}, *make_cpu_backend());
+    ASSERT_FALSE(status) << name;
+    EXPECT_EQ(status.error().message,
+              "dump: `" + name + "` is not a result: name an op or a module, or all");
+  }
+  EXPECT_FALSE(fs::exists(path("a")));
+}
+
+// Moments exist in the lowered graph only; nobody can name them.
+TEST_F(Dump, of_an_op_that_only_lowering_makes_says_so) {
+  const Status status = dump("a", {"out.0.moments"}, *make_cpu_backend());
+  ASSERT_FALSE(status);
+  EXPECT_NE(status.error().message.find("dump: `out.0.moments`"), std::string::npos)
+      << status.error().message;
+}
+
+// Copies of all activations count: what fits without them is refused with them.
+TEST_F(Dump, needs_memory_for_its_copies) {
+  const auto backend = make_cpu_backend();
+  const auto need = [&](const std::vector<std::string>& names) {
+    auto subject = Subject::open(small_request());
+    DumpOptions options;
+    options.names = names;
+    options.memory_limit = 1 << 20;
+    const Status status = dump_activations(*subject, *backend, test_machine(), options, path("a"));
+    EXPECT_EQ(status.error().code, ErrorCode::kResource);
+    const std::string& line = status.error().message;
+    EXPECT_NE(line.find("--memory-limit allows 1 MB"), std::string::npos) << line;
+    return std::stod(line.substr(std::string("needs ").size()));
+  };
+  EXPECT_GT(need({"all"}), need({"eps"}) + 5);  // MB
+  EXPECT_FALSE(fs::exists(path("a")));
+}
+
+TEST_F(Dump, never_replaces_what_it_reads) {
+  ASSERT_TRUE(dump("a", {"eps"}, *make_cpu_backend()));
+  SubjectRequest request = small_request();
+  request.input = path("a");
+  auto subject = Subject::open(request);
+  ASSERT_TRUE(subject) << subject.error().message;
+  fs::create_symlink("a", path("b"));
+  DumpOptions options;
+  options.names = {"eps"};
+  options.overwrite = true;
+  for (const char* name : {"a", "b"}) {
+    const Status status =
+        dump_activations(*subject, *make_cpu_backend(), test_machine(), options, path(name));
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().message,
+              path(name).string() + ": is read and would be overwritten: choose another name");
+  }
 }
 
 TEST_F(Dump, twice_does_not_differ) {

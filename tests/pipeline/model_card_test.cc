@@ -46,6 +46,11 @@ TEST(ModelCard, RefusesUnknownKeys) {
   expect_error(read(R"({"timestep": 250})"), "unknown key `timestep`; known are recipe, grid,");
 }
 
+TEST(ModelCard, RefusesKeysThatAreThereTwice) {
+  expect_error(read(R"({"timesteps": 250, "timesteps": 1000})"), ": `timesteps` is there twice");
+  expect_error(read(R"({"labels": {"1": "brain", "1": "tumour"}})"), ": `1` is there twice");
+}
+
 TEST(ModelCard, RefusesValuesOfAnotherKind) {
   expect_error(read(R"({"recipe": 3})"), "\"recipe\" must be a text");
   expect_error(read(R"({"grid": 64})"), "\"grid\" must be three numbers");

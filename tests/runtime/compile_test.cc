@@ -2,24 +2,23 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <limits>
-#include <map>
 
 #include "backend/cpu/cpu_backend.h"
-#include "backend/ref/evaluate.h"
 #include "backend/ref/ref_backend.h"
-#include "graph/text.h"
+#include "base/error.h"
 #include "mezzotint/cancel.h"
+#include "runtime/program_data.h"
 #include "support/graph_runner.h"
-#include "support/random_fill.h"
 #include "support/tolerance.h"
 
 namespace mezzotint {
 namespace {
 
+using testing::bind_output;
+using testing::Data;
 using testing::difference;
-using testing::random_floats;
+using testing::parse;
 using testing::test_machine;
 
 // A residual block over a concatenation, as a UNet's decoder has it, with a condition of a slower
@@ -44,57 +43,6 @@ parameter %conv.bias [32]
 %block = add(%time, %skip)
 output %block
 )";
-
-Graph parse(std::string_view text) {
-  auto graph = graph_from_text(text);
-  EXPECT_TRUE(graph.ok()) << graph.error().message;
-  return std::move(*graph);
-}
-
-// Random values for every input and parameter, and the truth of every value.
-class Data final : public ParameterSource {
- public:
-  explicit Data(const Graph& graph) {
-    std::uint64_t seed = 1;
-    for (const auto ids : {graph.inputs(), graph.parameters()}) {
-      for (const ValueId id : ids) {
-        const Value& value = graph.value(id);
-        values_[value.name] = random_floats(value.type.shape.elements(), seed++);
-      }
-    }
-  }
-
-  Status read(std::string_view name, std::span<float> out) override {
-    const std::vector<float>& stored = values_.find(name)->second;
-    std::copy(stored.begin(), stored.end(), out.begin());
-    return {};
-  }
-
-  std::vector<float>& at(std::string_view name) { return values_.find(name)->second; }
-
-  Binding bind(std::string_view name) {
-    std::vector<float>& stored = at(name);
-    return {name, reinterpret_cast<std::byte*>(stored.data()), stored.size() * sizeof(float)};
-  }
-
-  std::vector<double> truth(const Graph& graph, std::string_view name) const {
-    ref::Bindings bindings;
-    for (const auto& [key, value] : values_) {
-      bindings[key] = {graph.value(*graph.find_value(key)).type.shape,
-                       {value.begin(), value.end()}};
-    }
-    const auto all = ref::evaluate(graph, bindings, ThreadTeam(2));
-    EXPECT_TRUE(all.ok()) << all.error().message;
-    return (*all)[*graph.find_value(name)].data;
-  }
-
- private:
-  std::map<std::string, std::vector<float>, std::less<>> values_;
-};
-
-Binding bind_output(std::string_view name, std::vector<float>& out) {
-  return {name, reinterpret_cast<std::byte*>(out.data()), out.size() * sizeof(float)};
-}
 
 struct Fixture {
   std::unique_ptr<Backend> backend;
@@ -148,22 +96,6 @@ TEST(Compile, WorkOfTheVolumeIsDoneOncePerVolume) {
   }
 }
 
-TEST(Compile, PeakIsKnownAndNeverExceeded) {
-  // Four activations exist, but only two at a time.
-  const Graph graph = parse(R"(input %x step float32[1, 1024]
-%a = silu(%x)
-%b = silu(%a)
-%c = silu(%b)
-%d = silu(%c)
-output %d
-)");
-  const auto backend = make_ref_backend();
-  const auto program = compile(graph, *backend, {test_machine(), {}, {}});
-  ASSERT_TRUE(program.ok()) << program.error().message;
-  EXPECT_LE(program->arena_bytes(), 2u * 1024u * sizeof(float));
-  EXPECT_GE(program->arena_bytes(), 1024u * sizeof(float));
-}
-
 TEST(Compile, KeptActivationsBecomeOutputs) {
   const Graph graph = parse(kBlock);
   Data data(graph);
@@ -194,26 +126,89 @@ TEST(Compile, KeptActivationsBecomeOutputs) {
   }
 }
 
-TEST(Compile, UnknownNamesAreRefused) {
+std::string refusal_of(const Graph& graph, const Backend& backend, const CompileOptions& options) {
+  const auto program = compile(graph, backend, options);
+  return program.ok() ? "compiled" : program.error().message;
+}
+
+TEST(Compile, KeepsOnlyResultsInFloat32) {
   const Graph graph = parse(kBlock);
   const auto backend = make_ref_backend();
-  CompileOptions options;
-  options.machine = test_machine();
-  options.keep = {"nothing"};
-  auto program = compile(graph, *backend, options);
-  ASSERT_FALSE(program.ok());
-  EXPECT_NE(program.error().message.find("nothing: the model has no such op or module"),
+  const auto refusal = [&](const std::string& name) {
+    CompileOptions options{test_machine(), {}, {}};
+    options.keep = {name};
+    return refusal_of(graph, *backend, options);
+  };
+  EXPECT_EQ(refusal("nothing"), "nothing: the model has no such op or module");
+  EXPECT_EQ(refusal("x"), "x: an input of the model; only an op's result can be kept");
+  EXPECT_EQ(refusal("conv.weight"),
+            "conv.weight: a weight of the model; only an op's result can be kept");
+  EXPECT_EQ(refusal("norm.moments"),
+            "norm.moments: its values are float64; only float32 can be kept");
+}
+
+TEST(Compile, OutputsAreResultsEachOnce) {
+  const auto backend = make_ref_backend();
+  const std::string text = "input %x step float32[1, 4]\n%a = silu(%x)\noutput %a\n";
+  EXPECT_EQ(refusal_of(parse(text + "output %x\n"), *backend, {test_machine(), {}, {}}),
+            "output x: an input or a weight, not an op's result");
+  EXPECT_EQ(refusal_of(parse(text + "output %a\n"), *backend, {test_machine(), {}, {}}),
+            "output a: named twice");
+}
+
+TEST(Compile, PlanEntriesNameOpsOfTheLoweredGraph) {
+  const Graph graph = parse(std::string(kBlock) + "%unread = silu(%x)\n");
+  const auto backend = make_cpu_backend();
+  const auto refusal = [&](const std::string& name, const std::string& implementation) {
+    CompileOptions options{test_machine(), {}, {}};
+    options.plan.entries[name].implementation = implementation;
+    return refusal_of(graph, *backend, options);
+  };
+  EXPECT_EQ(refusal("conv", "onednn.conv"), "compiled");
+  EXPECT_EQ(refusal("conv", ""), "compiled");
+  EXPECT_EQ(refusal("nowhere", "onednn.conv"), "plan: the model has no op nowhere");
+  EXPECT_EQ(refusal("time", "kernels.add_channels"),
+            "plan: op time is fused into conv: name that one instead");
+  EXPECT_EQ(refusal("unread", "kernels.silu"),
+            "plan: no op unread is left to compute: name an op that bench --explain lists");
+  EXPECT_NE(refusal("conv", "magic").find("the plan asks for magic, which cannot compute it"),
             std::string::npos);
-  options.keep.clear();
-  options.plan.entries["nowhere"].implementation = "ref.loops";
-  program = compile(graph, *backend, options);
-  ASSERT_FALSE(program.ok());
-  EXPECT_NE(program.error().message.find("plan: the model has no op nowhere"), std::string::npos);
-  options.plan.entries.clear();
-  options.plan.entries["conv"].implementation = "magic";
-  program = compile(graph, *backend, options);
-  ASSERT_FALSE(program.ok());
-  EXPECT_NE(program.error().message.find("the plan asks for magic"), std::string::npos);
+}
+
+// Computes nothing, and says why by precision.
+class Picky final : public Backend, public Implementation {
+ public:
+  std::string_view name() const override { return "picky"; }
+  std::string description() const override { return "picky"; }
+  std::span<const Implementation* const> implementations(OpKind /*kind*/) const override {
+    return all_;
+  }
+  const CostTable& costs() const override { return costs_; }
+  std::optional<std::string> refusal(const OpView& /*view*/, const Target& target) const override {
+    return fmt::format("not in {}", name_of(target.precision));
+  }
+  Result<std::unique_ptr<Kernel>> prepare(const OpView& /*view*/,
+                                          const Target& /*target*/) const override {
+    return unsupported("refused before");
+  }
+
+ private:
+  const Implementation* const all_[1] = {this};
+  CostTable costs_{{}};
+};
+
+TEST(Compile, ImplementationsLearnThePrecision) {
+  const Graph graph = parse("input %x step float32[1, 4]\n%a = silu(%x)\noutput %a\n");
+  const Picky backend;
+  CompileOptions options{test_machine(), {}, {}};
+  for (const Precision precision : {Precision::kStrict, Precision::kFp32}) {
+    options.plan.precision = precision;
+    EXPECT_EQ(refusal_of(graph, backend, options),
+              fmt::format("op a (silu): no implementation here can compute it; picky: not in {}",
+                          name_of(precision)));
+    // An entry that leaves the choice open asks for nothing.
+    options.plan.entries["a"];
+  }
 }
 
 class Program1D : public ::testing::Test {
@@ -224,6 +219,8 @@ class Program1D : public ::testing::Test {
     auto program = compile(graph_, *backend_, {test_machine(1), {}, {}});
     ASSERT_TRUE(program.ok()) << program.error().message;
     program_ = std::move(*program);
+    Data none(graph_);
+    ASSERT_TRUE(program_->load(none).ok());
     auto arena = program_->make_arena();
     ASSERT_TRUE(arena.ok());
     arena_ = std::move(*arena);
@@ -276,6 +273,15 @@ TEST_F(Program1D, RefusesWrongBindings) {
   status = run(nullptr, {});
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().message.find("binding b: 12 bytes, expected 16"), std::string::npos);
+}
+
+TEST(ProgramDeathTest, RunsOnlyAfterLoad) {
+  const Graph graph = parse("input %x step float32[1, 4]\n%a = silu(%x)\noutput %a\n");
+  const auto program = compile(graph, *make_ref_backend(), {test_machine(), {}, {}});
+  ASSERT_TRUE(program.ok()) << program.error().message;
+  const auto arena = program->make_arena();
+  EXPECT_DEATH((void)program->run(Rate::kStep, {}, *arena, {ThreadTeam(1), nullptr, {}}),
+               "a program ran before load");
 }
 
 TEST(Explain, GivesEachImplementationAYesOrAReason) {

@@ -44,7 +44,8 @@ AlignedBuffer allocate(std::size_t bytes) {
   Result<AlignedBuffer> buffer = AlignedBuffer::allocate(bytes);
   check(buffer.ok(), "no memory for a test tensor");
   // Whatever a kernel fails to write stays NaN.
-  std::memset(buffer->data(), 0xff, bytes);
+  const std::span<std::byte> memory = buffer->as<std::byte>();
+  std::fill(memory.begin(), memory.end(), std::byte{0xff});
   return *std::move(buffer);
 }
 
@@ -56,7 +57,7 @@ Result<const Implementation*> choose(const OpView& view, const Backend& backend,
     if (forced && forced->kind == view.op.kind && forced->name != candidate->name()) {
       continue;
     }
-    const std::optional<std::string> refusal = candidate->refusal(view, machine);
+    const std::optional<std::string> refusal = candidate->refusal(view, {machine});
     if (!refusal) {
       return candidate;
     }
@@ -69,7 +70,7 @@ Result<const Implementation*> choose(const OpView& view, const Backend& backend,
 Status run_op(const OpView& view, const Implementation& implementation, const Machine& machine,
               const HostTensors& bindings, std::vector<AlignedBuffer>& values,
               const ThreadTeam& team) {
-  Result<std::unique_ptr<Kernel>> kernel = implementation.prepare(view, machine);
+  Result<std::unique_ptr<Kernel>> kernel = implementation.prepare(view, {machine});
   if (!kernel) {
     return kernel.error();
   }

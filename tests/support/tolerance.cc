@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -51,8 +52,9 @@ double fixture_bound(double multiple, double reference_error, double max_abs_tru
   return std::max(multiple * reference_error, 2.0 * ulp_of(max_abs_truth));
 }
 
-double sum_bound(std::int64_t terms, double max_abs) {
-  return 6.0 * 0x1p-24 * std::sqrt(static_cast<double>(terms)) * max_abs / 3.0;
+std::uint16_t bf16_from_float(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  return static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16);
 }
 
 Difference difference(std::span<const float> values, std::span<const float> truth) {

@@ -1,9 +1,12 @@
-// How far a float32 result may be from the float64 truth.
+// How far a float32 result may be from the float64 truth. The bound of a sum is sum_bound() of
+// base/rounding.h.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
+
+#include "base/rounding.h"
 
 namespace mezzotint::testing {
 
@@ -14,13 +17,8 @@ namespace mezzotint::testing {
 // maximum, since some fixtures record no error at all.
 [[nodiscard]] double fixture_bound(double multiple, double reference_error, double max_abs_truth);
 
-// What a float32 sum of `terms` products may be off when they are added one after another, as
-// direct convolutions do, whatever PyTorch's order made of the same sum. Step k rounds the partial
-// sum S_k with a variance of at most (u S_k)^2 / 3, u = 2^-24; on the way of a random walk to y,
-// S_k^2 is (k/K)^2 y^2 on average, plus the walk's own variance, which is small beside it for the
-// largest y. Together: u sqrt(K) max|y| / 3. This is six times that, so that one value in 10^9
-// exceeds it. 0 for no terms.
-[[nodiscard]] double sum_bound(std::int64_t terms, double max_abs);
+// Rounded to bfloat16, ties to even; of a finite value. What a bound must tell from float32.
+[[nodiscard]] std::uint16_t bf16_from_float(float value);
 
 struct Difference {
   double max_abs = 0;  // infinity when a value is not finite where the truth is

@@ -31,6 +31,8 @@ class CpuBackend final : public Backend {
 
   std::string_view name() const override { return "cpu"; }
 
+  std::string description() const override { return "cpu: " + describe_onednn(); }
+
   std::span<const Implementation* const> implementations(OpKind kind) const override {
     const auto found = by_kind_.find(kind);
     if (found == by_kind_.end()) {

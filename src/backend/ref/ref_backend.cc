@@ -89,12 +89,12 @@ class RefLoops : public Implementation {
   std::string_view name() const override { return "ref.loops"; }
 
   std::optional<std::string> refusal(const OpView& /*view*/,
-                                     const Machine& /*machine*/) const override {
+                                     const Target& /*target*/) const override {
     return std::nullopt;
   }
 
   Result<std::unique_ptr<Kernel>> prepare(const OpView& view,
-                                          const Machine& /*machine*/) const override {
+                                          const Target& /*target*/) const override {
     std::vector<std::string> parameters(view.input_count());
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       if (view.input(i).kind == ValueKind::kParameter) {
@@ -116,6 +116,7 @@ constexpr CostRow kCosts[] = {{Isa::kAvx2, "ref.loops", 0.1, 0.13, 1e-7}};
 class RefBackend : public Backend {
  public:
   std::string_view name() const override { return "ref"; }
+  std::string description() const override { return "ref"; }
   std::span<const Implementation* const> implementations(OpKind /*kind*/) const override {
     return all_;
   }

@@ -1,6 +1,7 @@
 // affine(x [N, C, ...], coefficients [N, K, 2]) {activation = "none" | "silu", channel_offset = 0}:
 // act(x * scale + shift), with (scale, shift) of channel c at coefficients[n, channel_offset + c].
 #include "base/error.h"
+#include "base/quote.h"
 #include "graph/op_definition.h"
 
 namespace mezzotint {
@@ -16,8 +17,8 @@ Result<std::vector<ValueType>> infer(const OpInputs& inputs) {
   const Shape& x = inputs.shape(0);
   const Shape& coefficients = inputs.shape(1);
   const std::int64_t offset = inputs.op.attributes.integer("channel_offset", 0);
-  if (x.rank() < 2 || coefficients[0] != x[0] || coefficients[2] != 2 || offset < 0 ||
-      offset + x[1] > coefficients[1]) {
+  if (x.rank() < 2 || coefficients[0] != x[0] || coefficients[2] != 2 ||
+      x[1] > coefficients[1] - offset) {
     return invalid_input(
         "x is {} at channel offset {}; coefficients must be [N, >= offset + C, 2],"
         " were {}",
@@ -25,7 +26,7 @@ Result<std::vector<ValueType>> infer(const OpInputs& inputs) {
   }
   const std::string activation = inputs.op.attributes.text("activation", "none");
   if (activation != "none" && activation != "silu") {
-    return invalid_input("activation must be none or silu, was {}", activation);
+    return invalid_input("activation must be none or silu, was {}", in_quotes(activation));
   }
   return std::vector{inputs.type(0)};
 }
@@ -36,9 +37,14 @@ double flops(const OpView& view) {
   return per_element * static_cast<double>(view.output().type.shape.elements());
 }
 
+constexpr AttributeRule kAttributes[] = {
+    {"activation", AttributeType::kText},
+    {"channel_offset", AttributeType::kInteger, /*least=*/0},
+};
+
 }  // namespace
 
 extern const OpDefinition affine_definition;
-const OpDefinition affine_definition{OpKind::affine, infer, flops};
+const OpDefinition affine_definition{OpKind::affine, infer, flops, kAttributes};
 
 }  // namespace mezzotint

@@ -12,7 +12,7 @@ Result<std::vector<ValueType>> infer(const OpInputs& inputs) {
   }
   const std::int64_t heads = inputs.op.attributes.integer("heads", 1);
   const Shape& qkv = inputs.shape(0);
-  if (heads < 1 || qkv.rank() < 3 || qkv[1] % (3 * heads) != 0) {
+  if (qkv.rank() < 3 || qkv[1] % (3 * heads) != 0) {
     return invalid_input("qkv is {}; its channels must be a multiple of 3 x {} heads",
                          qkv.to_string(), heads);
   }
@@ -28,9 +28,13 @@ double flops(const OpView& view) {
   return 4.0 * static_cast<double>(out[0] * out[1]) * positions * positions;
 }
 
+constexpr AttributeRule kAttributes[] = {
+    {"heads", AttributeType::kInteger, /*least=*/1},
+};
+
 }  // namespace
 
 extern const OpDefinition attention_definition;
-const OpDefinition attention_definition{OpKind::attention, infer, flops};
+const OpDefinition attention_definition{OpKind::attention, infer, flops, kAttributes};
 
 }  // namespace mezzotint

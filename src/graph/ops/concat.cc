@@ -1,4 +1,5 @@
 // concat(a, b, ...): joined along axis 1 (channels).
+#include "base/checked.h"
 #include "base/error.h"
 #include "graph/op_definition.h"
 
@@ -22,7 +23,11 @@ Result<std::vector<ValueType>> infer(const OpInputs& inputs) {
       return invalid_input("input {} is {}, expected {} but for the channels", i,
                            other.shape.to_string(), type.shape.to_string());
     }
-    channels += other.shape[1];
+    const auto sum = checked_sum(channels, other.shape[1]);
+    if (!sum) {
+      return too_large(inputs);
+    }
+    channels = *sum;
   }
   type.shape = type.shape.with(1, channels);
   return std::vector{type};

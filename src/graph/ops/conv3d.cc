@@ -1,5 +1,6 @@
 // conv3d(x [N, Cin, D, H, W], weight [Cout, Cin, kd, kh, kw] [, bias [Cout]]) {stride, padding}:
 // cross-correlation with zero padding. The result's extent is (in + 2 padding - k) / stride + 1.
+#include "base/checked.h"
 #include "base/error.h"
 #include "graph/op_definition.h"
 
@@ -26,14 +27,14 @@ Result<std::vector<ValueType>> infer(const OpInputs& inputs) {
   }
   const std::int64_t stride = inputs.op.attributes.integer("stride", 1);
   const std::int64_t padding = inputs.op.attributes.integer("padding", 0);
-  if (stride < 1 || padding < 0) {
-    return invalid_input("stride must be at least 1 and padding at least 0, were {} and {}", stride,
-                         padding);
-  }
   ValueType type = inputs.type(0);
   type.shape = x.with(1, weight[0]);
   for (const std::size_t axis : {2u, 3u, 4u}) {
-    const std::int64_t reach = x[axis] + 2 * padding - weight[axis];
+    const auto padded = checked_sum(x[axis], 2 * padding);
+    if (!padded) {
+      return too_large(inputs);
+    }
+    const std::int64_t reach = *padded - weight[axis];
     if (reach < 0) {
       return invalid_input("kernel {} does not fit into x {} with padding {}", weight.to_string(),
                            x.to_string(), padding);
@@ -49,9 +50,14 @@ double flops(const OpView& view) {
   return 2.0 * taps * static_cast<double>(view.output().type.shape.elements());
 }
 
+constexpr AttributeRule kAttributes[] = {
+    {"padding", AttributeType::kInteger, /*least=*/0},
+    {"stride", AttributeType::kInteger, /*least=*/1},
+};
+
 }  // namespace
 
 extern const OpDefinition conv3d_definition;
-const OpDefinition conv3d_definition{OpKind::conv3d, infer, flops};
+const OpDefinition conv3d_definition{OpKind::conv3d, infer, flops, kAttributes};
 
 }  // namespace mezzotint

@@ -17,7 +17,7 @@ Result<std::vector<ValueType>> infer(const OpInputs& inputs) {
     return invalid_input("moments must be float64 [N, C, 2], were {} {}",
                          name_of(inputs.type(0).dtype), moments.to_string());
   }
-  if (groups < 1 || moments[1] % groups != 0) {
+  if (moments[1] % groups != 0) {
     return invalid_input("{} channels cannot be divided into {} groups", moments[1], groups);
   }
   for (const std::size_t i : {1u, 2u}) {
@@ -33,10 +33,15 @@ double flops(const OpView& view) {
   return 10.0 * static_cast<double>(view.output().type.shape.elements());
 }
 
+constexpr AttributeRule kAttributes[] = {
+    {"eps", AttributeType::kReal},
+    {"groups", AttributeType::kInteger, /*least=*/1},
+};
+
 }  // namespace
 
 extern const OpDefinition group_norm_coefficients_definition;
-const OpDefinition group_norm_coefficients_definition{OpKind::group_norm_coefficients, infer,
-                                                      flops};
+const OpDefinition group_norm_coefficients_definition{OpKind::group_norm_coefficients, infer, flops,
+                                                      kAttributes};
 
 }  // namespace mezzotint

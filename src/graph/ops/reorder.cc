@@ -1,5 +1,6 @@
 // reorder(x) {layout}: the same logical values in another order in memory.
 #include "base/error.h"
+#include "base/quote.h"
 #include "graph/op_definition.h"
 
 namespace mezzotint {
@@ -12,7 +13,7 @@ Result<std::vector<ValueType>> infer(const OpInputs& inputs) {
   const std::string name = inputs.op.attributes.text("layout", "");
   const auto layout = layout_from_name(name);
   if (!layout) {
-    return invalid_input("layout must be row_major or channels_last, was '{}'", name);
+    return invalid_input("layout must be row_major or channels_last, was {}", in_quotes(name));
   }
   ValueType type = inputs.type(0);
   if (*layout == Layout::kChannelsLast && type.shape.rank() != 5) {
@@ -26,9 +27,13 @@ double flops(const OpView&) {
   return 0.0;
 }
 
+constexpr AttributeRule kAttributes[] = {
+    {"layout", AttributeType::kText},
+};
+
 }  // namespace
 
 extern const OpDefinition reorder_definition;
-const OpDefinition reorder_definition{OpKind::reorder, infer, flops};
+const OpDefinition reorder_definition{OpKind::reorder, infer, flops, kAttributes};
 
 }  // namespace mezzotint

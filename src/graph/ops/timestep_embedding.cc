@@ -14,8 +14,8 @@ Result<std::vector<ValueType>> infer(const OpInputs& inputs) {
     return status.error();
   }
   const std::int64_t dim = inputs.op.attributes.integer("dim", 0);
-  if (dim < 1) {
-    return invalid_input("dim must be at least 1, was {}", dim);
+  if (dim == 0) {
+    return invalid_input("attribute `dim` is missing");
   }
   return std::vector{ValueType{Shape{inputs.shape(0)[0], dim}, DType::kF32, Layout::kRowMajor}};
 }
@@ -24,9 +24,15 @@ double flops(const OpView& view) {
   return 2.0 * static_cast<double>(view.output().type.shape.elements());
 }
 
+constexpr AttributeRule kAttributes[] = {
+    {"dim", AttributeType::kInteger, /*least=*/1},
+    {"max_period", AttributeType::kReal},
+};
+
 }  // namespace
 
 extern const OpDefinition timestep_embedding_definition;
-const OpDefinition timestep_embedding_definition{OpKind::timestep_embedding, infer, flops};
+const OpDefinition timestep_embedding_definition{OpKind::timestep_embedding, infer, flops,
+                                                 kAttributes};
 
 }  // namespace mezzotint

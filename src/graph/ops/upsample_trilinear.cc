@@ -1,5 +1,6 @@
 // upsample_trilinear(x [N, C, D, H, W]): twice the size on each axis, linear per axis with
 // half-pixel centres (align_corners = false): source = (i + 0.5) / 2 - 0.5, clamped to the volume.
+#include "base/checked.h"
 #include "graph/op_definition.h"
 
 namespace mezzotint {
@@ -14,7 +15,11 @@ Result<std::vector<ValueType>> infer(const OpInputs& inputs) {
   }
   ValueType type = inputs.type(0);
   for (const std::size_t axis : {2u, 3u, 4u}) {
-    type.shape = type.shape.with(axis, 2 * type.shape[axis]);
+    const auto twice = checked_sum(type.shape[axis], type.shape[axis]);
+    if (!twice) {
+      return too_large(inputs);
+    }
+    type.shape = type.shape.with(axis, *twice);
   }
   return std::vector{type};
 }

@@ -10,12 +10,12 @@ class PartsImplementation final : public Implementation {
   explicit PartsImplementation(const ImplementationParts& parts) : parts_(parts) {}
 
   std::string_view name() const override { return parts_.name; }
-  std::optional<std::string> refusal(const OpView& view, const Machine&) const override {
+  std::optional<std::string> refusal(const OpView& view, const Target&) const override {
     return parts_.refuse(view);
   }
   Result<std::unique_ptr<Kernel>> prepare(const OpView& view,
-                                          const Machine& machine) const override {
-    return parts_.prepare(view, machine);
+                                          const Target& target) const override {
+    return parts_.prepare(view, target.machine);
   }
 
  private:

@@ -22,11 +22,6 @@ constexpr std::int64_t kLeastSourceChannels = 16;
 // Fewer output channels leave vector lanes empty, at a rate per useful operation of their own.
 constexpr std::int64_t kWideOutputs = 16;
 
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + AlignedBuffer::kAlignment - 1) / AlignedBuffer::kAlignment *
-         AlignedBuffer::kAlignment;
-}
-
 struct Form {
   convolution_forward primitive;
   memory::desc src;
@@ -56,7 +51,7 @@ class ConvKernel final : public Kernel {
       forms_.push_back(make_form(form));
     }
     bias_offset_ = packed_bytes_;
-    packed_bytes_ += region_.bias ? aligned(channels() * sizeof(float)) : 0;
+    packed_bytes_ += region_.bias ? align_up(channels() * sizeof(float)) : 0;
     const std::int64_t tasks = schedule_.samples * static_cast<std::int64_t>(task_count());
     slots_ = std::min<std::int64_t>(std::max(threads, 1), tasks);
   }
@@ -68,8 +63,17 @@ class ConvKernel final : public Kernel {
   std::size_t load_bytes() const override {
     return static_cast<std::size_t>(schedule_.weight.elements()) * sizeof(float);
   }
+  // The residual, unless it is a source as well: neighbouring blocks read the borders of a source
+  // after this block has been written. (No other role has the residual's shape.)
   AliasableInputs aliasable_inputs() const override {
-    return region_.residual ? AliasableInputs{*region_.residual} : AliasableInputs{};
+    const auto is_residual = [&](const ConvSource& source) {
+      return source.input == region_.residual;
+    };
+    if (!region_.residual ||
+        std::any_of(region_.sources.begin(), region_.sources.end(), is_residual)) {
+      return {};
+    }
+    return {*region_.residual};
   }
 
   Status load(ParameterSource& source) override {
@@ -120,7 +124,7 @@ class ConvKernel final : public Kernel {
   Form make_form(std::size_t index) {
     const CallForm& spec = schedule_.forms[index];
     const auto desc = describe_conv_call(schedule_, spec, engine_);
-    scratchpad_bytes_ = std::max(scratchpad_bytes_, aligned(desc.scratchpad_desc().get_size()));
+    scratchpad_bytes_ = std::max(scratchpad_bytes_, align_up(desc.scratchpad_desc().get_size()));
     Form form{convolution_forward(desc), desc.src_desc(), desc.dst_desc(), desc.scratchpad_desc(),
               std::vector<std::size_t>(schedule_.groups.size())};
     for (const ConvCall& call : schedule_.calls) {
@@ -139,7 +143,7 @@ class ConvKernel final : public Kernel {
     const auto index = static_cast<std::size_t>(known - weights_.begin());
     if (known == weights_.end()) {
       weights_.push_back({source, group, desc, packed_bytes_});
-      packed_bytes_ += aligned(desc.get_size());
+      packed_bytes_ += align_up(desc.get_size());
     }
     return index;
   }
@@ -158,7 +162,7 @@ class ConvKernel final : public Kernel {
   }
 
   std::size_t constants_bytes() const {
-    return aligned(static_cast<std::size_t>(schedule_.samples) * channels() * sizeof(float));
+    return align_up(static_cast<std::size_t>(schedule_.samples) * channels() * sizeof(float));
   }
 
   // [N, Cout] of bias + time vector.
@@ -282,7 +286,7 @@ class OnednnConv final : public Implementation {
 
   std::string_view name() const override { return narrow_ ? "onednn.conv_narrow" : "onednn.conv"; }
 
-  std::optional<std::string> refusal(const OpView& view, const Machine&) const override {
+  std::optional<std::string> refusal(const OpView& view, const Target&) const override {
     const auto region = describe_conv(view);
     if (!region) {
       return "the region is not one convolution with a known epilogue";
@@ -313,14 +317,13 @@ class OnednnConv final : public Implementation {
   }
 
   // One thread while the primitives are made: see conv_schedule.h.
-  Result<std::unique_ptr<Kernel>> prepare(const OpView& view,
-                                          const Machine& machine) const override {
+  Result<std::unique_ptr<Kernel>> prepare(const OpView& view, const Target& target) const override {
     const ComputeScope one_thread{ThreadTeam(1)};
     try {
       const auto region = describe_conv(view);
       check(region.has_value(), "onednn.conv prepared what it refuses");
       return std::unique_ptr<Kernel>(
-          std::make_unique<ConvKernel>(view, schedule_conv(view, *region), machine.threads));
+          std::make_unique<ConvKernel>(view, schedule_conv(view, *region), target.machine.threads));
     } catch (const dnnl::error& error) {
       return unsupported("{}: oneDNN refuses: {}", view.op.name, error.what());
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "backend/backend.h"
 
@@ -14,5 +15,9 @@ namespace mezzotint {
 // "onednn.conv_narrow": the same for fewer than 16 output channels, which onednn.conv leaves to it;
 // apart, because the cost table knows one rate per implementation.
 [[nodiscard]] std::unique_ptr<Implementation> make_onednn_conv_narrow();
+
+// "oneDNN 2.6.3 (avx512_core_bf16)": the library that is loaded, and the instruction set that it
+// takes on this processor. The set is the library's own choice; DNNL_MAX_CPU_ISA can limit it.
+[[nodiscard]] std::string describe_onednn();
 
 }  // namespace mezzotint

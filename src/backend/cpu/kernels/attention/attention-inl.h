@@ -88,7 +88,7 @@ float exponentiate(float* scores, std::int64_t count) {
 
 void attend(const AttentionBlock& block) {
   constexpr std::int64_t kRows = AttentionKernels::kRows;
-  const std::int64_t stride = (block.tokens + kPanel - 1) / kPanel * kPanel + 16;
+  const std::int64_t stride = block.score_stride;
   float* queries = block.scratch;
   float* scores = queries + kRows * block.channels;
   // Missing rows are zero, so that whole tiles can be computed.

@@ -102,6 +102,7 @@ class AttentionKernel final : public Kernel {
       block.tokens = rows_.positions;
       block.channels = channels_;
       block.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(channels_)));
+      block.score_stride = functions_.score_stride(rows_.positions);
       block.scratch = scratch + slot * scratch_floats();
       block.out = out + first * heads_ * channels_;
       block.out_stride = heads_ * channels_;

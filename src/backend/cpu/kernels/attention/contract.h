@@ -16,8 +16,9 @@ struct AttentionBlock {
   const float* values;
   std::int64_t tokens;
   std::int64_t channels;
-  float scale;     // of the scores
-  float* scratch;  // scratch_floats() elements, overwritten
+  float scale;                // of the scores
+  std::int64_t score_stride;  // AttentionKernels::score_stride()
+  float* scratch;             // scratch_floats() elements, overwritten
   float* out;
   std::int64_t out_stride;
 };

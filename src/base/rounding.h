@@ -1,0 +1,27 @@
+// How far a sum computed in floating point may be from the exact one.
+#pragma once
+
+#include <cmath>
+
+namespace mezzotint {
+
+// Unit roundoff: half the distance from 1 to the next number.
+inline constexpr double kFloatRoundoff = 0x1p-24;
+inline constexpr double kDoubleRoundoff = 0x1p-53;
+
+// Largest error to accept of sums of `terms` terms each, the largest of which, exactly, is
+// `max_abs` in magnitude: 2 u sqrt(terms) max_abs. Adding one after the other, step k rounds the
+// partial sum S_k with a variance of at most (u S_k)^2 / 3. Terms of one sign make S_k^2 about (k /
+// K)^2 max^2, and so an error with a deviation of u sqrt(K) max / 3; this is six times that. Terms
+// of random sign walk: S_k^2 is about k / K times the variance of the sum, and the deviation u
+// sqrt(K / 6) times the sum's; the largest of some thousand errors is about 4 deviations of theirs
+// and the largest sum about 4 of its own, so that this is five times what is met. Sums in blocks
+// err less (Higham, "The accuracy of floating point summation", SIAM J. Sci. Comput. 1993). The
+// worst case, K u times the sum of magnitudes, is some sqrt(K) times looser: it would accept
+// bfloat16. This refuses that and TF32 up to K = 10^5.
+[[nodiscard]] inline double sum_bound(double terms, double max_abs,
+                                      double roundoff = kFloatRoundoff) {
+  return 2.0 * roundoff * std::sqrt(terms) * max_abs;
+}
+
+}  // namespace mezzotint
