@@ -36,7 +36,7 @@ class ScreenObserver final : public GenerateObserver {
  public:
   void on_overview(const GenerateOverview& o) override {
     const auto line = [](const char* key, const std::string& value) {
-      print_to(stderr, "  {:<10} {}\n", key, value);
+      print_to(stderr, "  {:<10} {}\n", key, on_one_line(value));
     };
     print_to(stderr, "mezzotint generate\n");
     line("model", fmt::format("{}: {}, {:.2f} M parameters, {}", o.model, o.recipe,

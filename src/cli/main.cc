@@ -1,4 +1,5 @@
 // mezzotint <verb>: parse, call the pipeline, print.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -42,6 +43,8 @@ void install_signal_handlers() {
   }
   // A reader that went away must not kill the run half way: writes then fail and are reported.
   std::signal(SIGPIPE, SIG_IGN);
+  // Nor a limit on the size of files.
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 std::vector<std::string> option_names(const CLI::App& app) {
@@ -183,7 +186,21 @@ static void wait_passively(char** argv) {
   }
 }
 
+// A standard stream that came closed would lend its number to the next file that is opened, and
+// what is printed would end up in a volume.
+static void open_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) == -1) {
+      const int opened = open("/dev/null", O_RDWR);
+      if (opened != stream) {
+        std::_Exit(mezzotint::cli::kExitFailed);  // not even that: nothing could be said
+      }
+    }
+  }
+}
+
 int main(int argc, char** argv) {
+  open_standard_streams();
   wait_passively(argv);
   return mezzotint::cli::main_with(argc, argv);
 }

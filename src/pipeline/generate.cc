@@ -121,9 +121,12 @@ class GenerateJob {
   }
 
   [[nodiscard]] std::vector<std::filesystem::path> input_paths() const {
-    std::vector<std::filesystem::path> paths{request_.mask, model_.file};
-    if (!model_.card.empty()) {
-      paths.push_back(model_.card);
+    // The card beside a checkpoint is the model's even when the checkpoint was named itself, and a
+    // mask may be two files.
+    std::vector<std::filesystem::path> paths{request_.mask, model_.file,
+                                             model_.file.parent_path() / "model.json"};
+    for (const char* half : {".hdr", ".img"}) {
+      paths.push_back(std::filesystem::path(request_.mask).replace_extension(half));
     }
     if (request_.noise) {
       paths.push_back(*request_.noise);
@@ -192,8 +195,9 @@ class GenerateJob {
   }
 
   // What the process holds now and what it will add: weights and arena, and beside them either the
-  // sampler's arrays (x, eps, workspace, condition, noise) or the result on its way to the file
-  // (x, a copy on the model's grid, one on the mask's, the file's bytes). A lower bound until the
+  // sampler's arrays (x, eps, workspace, condition, noise) or the result on its way to the file: x,
+  // a copy on the model's grid, and on the mask's grid the volume with either the file's bytes or
+  // what the preview makes (volume and mask turned, the brain's values). A lower bound until the
   // mask is read.
   std::uint64_t predict_peak() const {
     const std::int64_t elements = session_->elements();
@@ -203,10 +207,15 @@ class GenerateJob {
     if (noise_) {
       sampling += noise_->floats();
     }
-    const std::int64_t writing = elements + grid + 2 * condition_.mask.voxels();
+    constexpr std::int64_t kFileBytes = 2 * sizeof(float);
+    constexpr std::int64_t kPreviewBytes = 3 * sizeof(float) + 1;
+    const std::int64_t writing =
+        (elements + grid) * static_cast<std::int64_t>(sizeof(float)) +
+        condition_.mask.voxels() * (request_.preview ? kPreviewBytes : kFileBytes);
     const std::uint64_t running =
         resident_bytes() + session_->predicted_bytes() +
-        static_cast<std::uint64_t>(std::max(sampling, writing)) * sizeof(float);
+        static_cast<std::uint64_t>(
+            std::max(sampling * static_cast<std::int64_t>(sizeof(float)), writing));
     return std::max(running, peak_resident_bytes());
   }
 
@@ -319,16 +328,16 @@ class GenerateJob {
 
   Status write_outputs() {
     Volume volume = bring_back(condition_, x_, kLowest);
-    auto bytes = encode_nifti(condition_.header.geometry, volume.dims, volume.data, kDescription);
-    if (!bytes) {
-      return bytes.error();
-    }
-    const std::string volume_hash = sha256_hex(std::as_bytes(std::span(volume.data)));
     if (outputs_->preview) {
       if (Status status = write_preview(volume); !status) {
         return status;
       }
     }
+    auto bytes = encode_nifti(condition_.header.geometry, volume.dims, volume.data, kDescription);
+    if (!bytes) {
+      return bytes.error();
+    }
+    const std::string volume_hash = sha256_hex(std::as_bytes(std::span(volume.data)));
     // Compressing needs the memory that the voxels had.
     volume.data = {};
     if (is_compressed(request_.out)) {

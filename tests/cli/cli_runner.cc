@@ -135,12 +135,16 @@ CommandResult run_program(const std::vector<std::string>& arguments) {
 }
 
 // A limit cannot be set between posix_spawn's fork and its exec, so a shell sets it.
-CommandResult run_program_within(std::uint64_t bytes, const std::vector<std::string>& arguments) {
-  std::vector<std::string> words{
-      "/bin/sh", "-c", "ulimit -v " + std::to_string(bytes / 1024) + " && exec \"$0\" \"$@\""};
+CommandResult run_in_shell(const std::string& script, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words{"/bin/sh", "-c", script};
   const std::vector<std::string> program = program_with(arguments);
   words.insert(words.end(), program.begin(), program.end());
   return RunningCommand(RunningCommand::AnyProgram{}, std::move(words), nullptr).finish();
+}
+
+CommandResult run_program_within(std::uint64_t bytes, const std::vector<std::string>& arguments) {
+  return run_in_shell("ulimit -v " + std::to_string(bytes / 1024) + " && exec \"$0\" \"$@\"",
+                      arguments);
 }
 
 std::vector<std::string> lines_of(std::string_view text) {

@@ -49,6 +49,9 @@ class RunningCommand {
 
 CommandResult run_program(const std::vector<std::string>& arguments);
 
+// The same by way of a shell script in which `"$0" "$@"` is the program with its arguments.
+CommandResult run_in_shell(const std::string& script, const std::vector<std::string>& arguments);
+
 // The same where the address space ends at `bytes` (RLIMIT_AS).
 CommandResult run_program_within(std::uint64_t bytes, const std::vector<std::string>& arguments);
 

@@ -92,6 +92,25 @@ TEST_F(OutputFiles, ModelCardsAreNeverReplaced) {
 }
 
 // The volume is the last of the files to appear. When it cannot, the others go again.
+// Named by itself, a checkpoint still has the card beside it.
+TEST_F(OutputFiles, NorIsTheCardBesideACheckpoint) {
+  write_text(in_folder("model.json"), "{}");
+  Flags flags = with("--out", in_folder("model.nii").string());
+  flags.set("--overwrite");
+  expect_refused(flags, {"model.json: is read and would be overwritten"});
+}
+
+// The voxels of a pair are in the file that was not named.
+TEST_F(OutputFiles, NorIsTheOtherHalfOfAMask) {
+  write_text(in_folder("voxels.nii"), "precious");
+  std::filesystem::create_symlink("voxels.nii", in_folder("pair.img"));
+  write_text(in_folder("pair.hdr"), "a header");
+  Flags flags = with("--mask", in_folder("pair.hdr").string());
+  flags.set("--out", in_folder("voxels.nii").string());
+  flags.set("--overwrite");
+  expect_refused(flags, {"voxels.nii: is read and would be overwritten"});
+}
+
 TEST_F(OutputFiles, AllOrNoneWhenANameIsTakenMeanwhile) {
   for (const bool overwrite : {false, true}) {
     Flags flags = with("--preview", in_folder("out.png").string());
@@ -122,6 +141,26 @@ TEST_F(OutputFiles, PipesAreNoPlaceForThem) {
 }
 
 // Nobody reads what is printed: the run goes on and its files are whole.
+// A stream that came closed would lend its number to the next file that is opened.
+TEST_F(OutputFiles, ClosedStreamsEndUpInNoFile) {
+  const std::string expected = volume(usual());
+  for (const char* closed : {"<&- 2>&-", "<&- >&- 2>&-", "2>&-", ">&- 2>&-"}) {
+    Flags flags = usual();
+    flags.set("--overwrite");
+    run_in_shell(std::string("exec \"$0\" \"$@\" ") + closed, flags.words());
+    EXPECT_EQ(read_text(in_folder("out.nii")), expected) << closed;
+    EXPECT_TRUE(read_text(in_folder("out.json")).starts_with("{")) << closed;
+  }
+}
+
+TEST_F(OutputFiles, ALimitOnFileSizesIsAnOrdinaryError) {
+  const auto before = folder_.content();
+  const CommandResult result = run_in_shell("ulimit -f 1 && exec \"$0\" \"$@\"", usual().words());
+  EXPECT_EQ(result.exit_code, 1);
+  expect_one_line(result.err, {"out.nii", "File too large"});
+  EXPECT_EQ(folder_.content(), before);
+}
+
 TEST_F(OutputFiles, LostStandardErrorDoesNotStopTheRun) {
   RunningCommand command(usual().words(), "/dev/full");
   EXPECT_EQ(command.finish().exit_code, 0);
