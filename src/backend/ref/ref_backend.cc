@@ -110,7 +110,7 @@ class RefLoops : public Implementation {
   }
 };
 
-// One thread of a Zen 4 core: a 3x3x3 convolution of 64 channels, SiLU, and SiLU of one element.
+// One thread of a Zen 5 core: a 3x3x3 convolution of 64 channels, SiLU, and SiLU of one element.
 constexpr CostRow kCosts[] = {{Isa::kAvx2, "ref.loops", 0.1, 0.13, 1e-7}};
 
 class RefBackend : public Backend {
