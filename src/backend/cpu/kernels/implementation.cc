@@ -13,8 +13,7 @@ class PartsImplementation final : public Implementation {
   std::optional<std::string> refusal(const OpView& view, const Target&) const override {
     return parts_.refuse(view);
   }
-  Result<std::unique_ptr<Kernel>> prepare(const OpView& view,
-                                          const Target& target) const override {
+  Result<std::unique_ptr<Kernel>> prepare(const OpView& view, const Target& target) const override {
     return parts_.prepare(view, target.machine);
   }
 
