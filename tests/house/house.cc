@@ -13,8 +13,7 @@ namespace mezzotint::house {
 namespace {
 
 constexpr std::array<std::string_view, 3> kNotes = {"TODO", "FIXME", "XXX"};
-constexpr std::array<std::string_view, 5> kMachinePaths = {"/home/", "/root/", "/Users/", "/work/",
-                                                           "/tmp/"};
+constexpr std::array<std::string_view, 4> kMachinePaths = {"/home/", "/root/", "/Users/", "/tmp/"};
 
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -96,7 +95,7 @@ std::vector<std::string> check_no_placeholders(const TextFile& file) {
 }
 
 std::vector<std::string> check_no_machine_paths(const TextFile& file) {
-  // "src/work/" and "https://host/home/" are no absolute paths, but "--out=/..." and quotes are.
+  // "src/home/" and "https://host/home/" are no absolute paths, but "--out=/..." and quotes are.
   return find_words(
       file, kMachinePaths,
       [](char before) {
