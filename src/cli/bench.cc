@@ -31,11 +31,6 @@ struct BenchArguments {
   double tolerance = kDumpTolerance;
 };
 
-int usage(const std::string& message) {
-  print_to(stderr, "mezzotint: {}\n", message);
-  return kExitUsage;
-}
-
 // What the arguments say once their words are understood.
 struct Job {
   const BenchArguments& arguments;
@@ -134,7 +129,7 @@ int run_bench(const BenchArguments& arguments, const CancelToken& cancel) {
   const int jobs = (arguments.problem.empty() ? 0 : 1) + (arguments.subject.model ? 1 : 0) +
                    (arguments.subject.arch.empty() ? 0 : 1) + (arguments.diff.empty() ? 0 : 1);
   if (jobs != 1) {
-    return usage(
+    return usage_error(
         "bench needs one of --problem, --model, --arch and --diff; see mezzotint bench "
         "--help");
   }
@@ -142,13 +137,13 @@ int run_bench(const BenchArguments& arguments, const CancelToken& cancel) {
     return run_diff(arguments);
   }
   if (arguments.dump.empty() != arguments.out.empty()) {
-    return usage("--dump OP and --out FILE go together");
+    return usage_error("--dump OP and --out FILE go together");
   }
   if (!arguments.problem.empty() && !arguments.dump.empty()) {
-    return usage("--dump needs --model or --arch");
+    return usage_error("--dump needs --model or --arch");
   }
   if (arguments.problem.empty() && !arguments.implementation.empty()) {
-    return usage("--implementation needs --problem");
+    return usage_error("--implementation needs --problem");
   }
   const auto precision = precision_from_name(arguments.precision);
   if (!precision) {
@@ -158,7 +153,7 @@ int run_bench(const BenchArguments& arguments, const CancelToken& cancel) {
   if (!arguments.size.empty()) {
     const auto size = parse_size(arguments.size);
     if (!size) {
-      return usage(size.error().message);
+      return usage_error(size.error().message);
     }
     subject.size = *size;
   }
@@ -170,7 +165,7 @@ int run_bench(const BenchArguments& arguments, const CancelToken& cancel) {
   if (!arguments.memory_limit.empty()) {
     const auto limit = parse_bytes(arguments.memory_limit);
     if (!limit) {
-      return usage(limit.error().message);
+      return usage_error(limit.error().message);
     }
     job.memory_limit = *limit;
   }

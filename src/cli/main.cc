@@ -57,11 +57,6 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-int usage_error(const std::string& message) {
-  fail({ErrorCode::kInvalidInput, message});
-  return kExitUsage;
-}
-
 const Verb* verb_in_use(const std::vector<Verb>& verbs) {
   const auto used =
       std::find_if(verbs.begin(), verbs.end(), [](const Verb& verb) { return verb.app->parsed(); });
@@ -163,6 +158,11 @@ int main_with(int argc, const char* const* argv) {
 int fail(const Error& error) {
   print_to(stderr, "mezzotint: {}\n", on_one_line(error.message));
   return kExitFailed;
+}
+
+int usage_error(const std::string& message) {
+  fail({ErrorCode::kInvalidInput, message});
+  return kExitUsage;
 }
 
 }  // namespace mezzotint::cli

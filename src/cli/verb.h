@@ -28,5 +28,7 @@ Verb add_bench(CLI::App& program);
 
 // One line on stderr, "mezzotint: ...", and the exit code for it.
 int fail(const Error& error);
+// The same for words that make no sense together or at all.
+int usage_error(const std::string& message);
 
 }  // namespace mezzotint::cli

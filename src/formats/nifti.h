@@ -92,6 +92,10 @@ struct NiftiImage {
 // where the other half of a pair is.
 [[nodiscard]] Result<NiftiImage> read_nifti(const std::filesystem::path& path);
 
+// What read_nifti(path) may read: the file itself, and the other half where its name is that of
+// one.
+[[nodiscard]] std::vector<std::filesystem::path> nifti_files(const std::filesystem::path& path);
+
 // The three dimensions of an image that is one volume: 3D, or more with all further dimensions 1.
 [[nodiscard]] Result<std::array<std::int64_t, 3>> volume_dims(const NiftiHeader& header,
                                                               std::string_view what);

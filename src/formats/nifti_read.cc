@@ -177,6 +177,16 @@ Result<NiftiImage> decode_nifti(std::vector<std::byte> bytes, std::string_view w
   return with_voxels(std::move(*header), std::move(bytes), what);
 }
 
+std::vector<std::filesystem::path> nifti_files(const std::filesystem::path& path) {
+  std::vector<std::filesystem::path> files{path};
+  for (const auto& other : {sibling(path, ".hdr", ".img"), sibling(path, ".img", ".hdr")}) {
+    if (other) {
+      files.push_back(*other);
+    }
+  }
+  return files;
+}
+
 Result<NiftiImage> read_nifti(const std::filesystem::path& path) {
   const std::filesystem::path first = sibling(path, ".img", ".hdr").value_or(path);
   auto bytes = read_file(first, kMaxNiftiBytes);

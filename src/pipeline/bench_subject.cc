@@ -111,10 +111,7 @@ Result<Subject> Subject::open_files(const SubjectRequest& request) {
 std::vector<std::filesystem::path> Subject::files() const {
   std::vector<std::filesystem::path> files;
   if (model_ != nullptr) {
-    files.push_back(model_->file);
-    if (!model_->card.empty()) {
-      files.push_back(model_->card);
-    }
+    files = model_->files();
   }
   if (input_ != nullptr) {
     files.push_back(input_->path());

@@ -12,6 +12,7 @@
 #include "base/system.h"
 #include "diffusion/sampler.h"
 #include "formats/gzip.h"
+#include "formats/nifti.h"
 #include "formats/png.h"
 #include "imaging/preview.h"
 #include "pipeline/chain.h"
@@ -121,13 +122,9 @@ class GenerateJob {
   }
 
   [[nodiscard]] std::vector<std::filesystem::path> input_paths() const {
-    // The card beside a checkpoint is the model's even when the checkpoint was named itself, and a
-    // mask may be two files.
-    std::vector<std::filesystem::path> paths{request_.mask, model_.file,
-                                             model_.file.parent_path() / "model.json"};
-    for (const char* half : {".hdr", ".img"}) {
-      paths.push_back(std::filesystem::path(request_.mask).replace_extension(half));
-    }
+    std::vector<std::filesystem::path> paths = model_.files();
+    const std::vector<std::filesystem::path> mask = nifti_files(request_.mask);
+    paths.insert(paths.end(), mask.begin(), mask.end());
     if (request_.noise) {
       paths.push_back(*request_.noise);
     }

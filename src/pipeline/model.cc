@@ -124,7 +124,7 @@ LabelSet label_set(const Recipe& recipe, const ModelCard& card, std::int64_t cha
 
 Status apply_card(Model& model, const ModelCard& card) {
   const Recipe& recipe = *model.recipe;
-  const fs::path& card_path = model.card;
+  const fs::path card_path = model.card_path();
   if (card.recipe && *card.recipe != recipe.name) {
     return invalid_input("{}: says recipe {}, but {} has the channels of {}", card_path.string(),
                          in_quotes(*card.recipe), model.name(), recipe.name);
@@ -179,7 +179,6 @@ Result<Model> open_model(const fs::path& path, const std::string& weights,
         return read.error();
       }
       card = std::move(*read);
-      model.card = card_path;
     }
     auto file = checkpoint_in(path, card);
     if (!file) {

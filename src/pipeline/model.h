@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backend/backend.h"
 #include "diffusion/schedule.h"
@@ -22,7 +23,6 @@ namespace mezzotint {
 struct Model {
   std::filesystem::path path;  // as given
   std::filesystem::path file;  // the checkpoint
-  std::filesystem::path card;  // model.json; empty: none
   std::string sha256;          // of the checkpoint
   std::unique_ptr<TensorFile> tensors;
   MedDdpmWeights weights;
@@ -38,6 +38,12 @@ struct Model {
 
   // "model.pt"; for messages.
   [[nodiscard]] std::string name() const { return file.filename().string(); }
+  // Where the card is, or would be: beside the checkpoint. Read when the folder was named.
+  [[nodiscard]] std::filesystem::path card_path() const {
+    return file.parent_path() / "model.json";
+  }
+  // What belongs to the model and must not be written over.
+  [[nodiscard]] std::vector<std::filesystem::path> files() const { return {file, card_path()}; }
 };
 
 // `path` is a checkpoint or a folder with one checkpoint and perhaps model.json. `weights` is "ema"

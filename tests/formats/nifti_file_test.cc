@@ -259,5 +259,12 @@ TEST(NiftiWrite, RefusesWhatDoesNotFit) {
   EXPECT_TRUE(encode_nifti({}, {4, 3, 2}, data, std::string(79, 'x')).ok());
 }
 
+TEST(NiftiFile, KnowsBothHalvesOfAPair) {
+  using Paths = std::vector<std::filesystem::path>;
+  EXPECT_EQ(nifti_files("a/mask.nii.gz"), (Paths{"a/mask.nii.gz"}));
+  EXPECT_EQ(nifti_files("a/mask.hdr"), (Paths{"a/mask.hdr", "a/mask.img"}));
+  EXPECT_EQ(nifti_files("a/mask.img.gz"), (Paths{"a/mask.img.gz", "a/mask.hdr"}));
+}
+
 }  // namespace
 }  // namespace mezzotint
