@@ -32,5 +32,5 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", report.error().message.c_str());
     return 1;
   }
-  std::printf("%s in %.1f s\n", report->out.c_str(), report->total_seconds);
+  std::printf("%s in %.1f s\n", report->volumes.front().c_str(), report->total_seconds);
 }

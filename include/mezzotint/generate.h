@@ -23,7 +23,9 @@ namespace mezzotint {
 struct GenerateRequest {
   std::filesystem::path model;  // a checkpoint, or a folder with model.json and one checkpoint
   std::filesystem::path mask;   // NIfTI label mask
-  std::filesystem::path out;    // .nii or .nii.gz; "<name>.json" is written beside it
+  // .nii or .nii.gz; "<name>.json" is written beside it. A model of several image channels writes
+  // one volume for each, "<name>_t1.nii.gz" and so on, and the mask as "<name>_seg.nii.gz".
+  std::filesystem::path out;
 
   std::string sampler = "dpmpp-2m";    // dpmpp-2m, ddim, ddpm
   std::optional<int> steps;            // default: 25; ddpm: the whole schedule
@@ -31,6 +33,7 @@ struct GenerateRequest {
   std::string timestep_spacing = "t";  // t, logsnr
   std::optional<int> timesteps;        // length of the schedule; default: the checkpoint's
   std::uint64_t seed = 0;
+  std::uint32_t sample = 0;                         // which of the seed's volumes
   std::string precision = "fp32";                   // strict, fp32
   std::string weights = "ema";                      // ema, model
   int threads = 0;                                  // 0: all processors this process may use
@@ -47,12 +50,13 @@ struct GenerateOverview {
   std::string model;   // name of the file or folder
   std::string recipe;  // "whole-head"
   std::int64_t parameters = 0;
-  std::string weights;                 // "ema, 2697 training steps"
-  std::array<std::int64_t, 3> grid{};  // x, y, z
-  std::string mask;                    // label counts
-  std::string fit;                     // how the mask came to the grid
-  std::vector<std::string> notes;      // what was assumed or corrected
-  std::string sampler;                 // "dpmpp-2m, 25 of 250 timesteps, seed 0"
+  std::string weights;                  // "ema, 2697 training steps"
+  std::vector<std::string> modalities;  // one volume each: "t1"
+  std::array<std::int64_t, 3> grid{};   // x, y, z
+  std::string mask;                     // label counts
+  std::string fit;                      // how the mask came to the grid
+  std::vector<std::string> notes;       // what was assumed or corrected
+  std::string sampler;                  // "dpmpp-2m, 25 of 250 timesteps, seed 0"
   int steps = 0;
   std::string precision;
   std::string isa;
@@ -72,7 +76,8 @@ struct GenerateProgress {
 };
 
 struct GenerateReport {
-  std::filesystem::path out;
+  std::vector<std::filesystem::path> volumes;  // in the order of the model's image channels
+  std::optional<std::filesystem::path> mask;   // as it was read; beside several volumes
   std::filesystem::path sidecar;
   std::optional<std::filesystem::path> preview;
   double load_seconds = 0;    // reading, compiling and packing

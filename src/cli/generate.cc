@@ -2,6 +2,7 @@
 #include "mezzotint/generate.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -43,6 +44,9 @@ class ScreenObserver final : public GenerateObserver {
                               static_cast<double>(o.parameters) / 1e6, o.weights));
     line("mask", o.mask);
     line("volume", fmt::format("{}x{}x{}: {}", o.grid[0], o.grid[1], o.grid[2], o.fit));
+    if (o.modalities.size() > 1) {
+      line("paints", fmt::format("{}", fmt::join(o.modalities, ", ")));
+    }
     line("sampler", o.sampler);
     line("precision", fmt::format("{} on {} ({}), {} thread{}", o.precision, o.isa, o.processor,
                                   o.threads, o.threads == 1 ? "" : "s"));
@@ -99,6 +103,7 @@ class JsonObserver final : public GenerateObserver {
                  {"recipe", o.recipe},
                  {"parameters", o.parameters},
                  {"weights", o.weights},
+                 {"modalities", o.modalities},
                  {"grid", o.grid},
                  {"mask", o.mask},
                  {"fit", o.fit},
@@ -123,15 +128,22 @@ class JsonObserver final : public GenerateObserver {
   }
 };
 
+std::vector<std::string> words_of(const std::vector<std::filesystem::path>& paths) {
+  return {paths.begin(), paths.end()};
+}
+
 void print_json_report(const GenerateReport& r) {
   nlohmann::ordered_json event{{"event", "done"},
-                               {"out", r.out.string()},
+                               {"volumes", words_of(r.volumes)},
                                {"sidecar", r.sidecar.string()},
                                {"load_seconds", r.load_seconds},
                                {"sample_seconds", r.sample_seconds},
                                {"total_seconds", r.total_seconds},
                                {"predicted_peak_bytes", r.predicted_peak_bytes},
                                {"peak_bytes", r.peak_bytes}};
+  if (r.mask) {
+    event["mask"] = r.mask->string();
+  }
   if (r.preview) {
     event["preview"] = r.preview->string();
   }
@@ -139,7 +151,12 @@ void print_json_report(const GenerateReport& r) {
 }
 
 void print_report(const GenerateReport& r) {
-  print_to(stdout, "{}\n", r.out.string());
+  for (const std::filesystem::path& volume : r.volumes) {
+    print_to(stdout, "{}\n", volume.string());
+  }
+  if (r.mask) {
+    print_to(stdout, "{}\n", r.mask->string());
+  }
   print_to(stdout, "{}\n", r.sidecar.string());
   if (r.preview) {
     print_to(stdout, "{}\n", r.preview->string());

@@ -100,12 +100,17 @@ struct NiftiImage {
 [[nodiscard]] Result<std::array<std::int64_t, 3>> volume_dims(const NiftiHeader& header,
                                                               std::string_view what);
 
-// A NIfTI-1 single file, little-endian float32, uncompressed. Every spatial field is `geometry`'s
-// (rounded to float32 if that came from NIfTI-2); slope 1, intercept 0; `description` (at most 79
-// bytes) is the only text. data: x fastest, dims[0] * dims[1] * dims[2] values.
+// A NIfTI-1 single file, little-endian, uncompressed; float32 for values and uint8 for labels.
+// Every spatial field is `geometry`'s (rounded to float32 if that came from NIfTI-2); slope 1,
+// intercept 0; `description` (at most 79 bytes) is the only text. data: x fastest, dims[0] *
+// dims[1] * dims[2] values.
 [[nodiscard]] Result<std::vector<std::byte>> encode_nifti(const NiftiGeometry& geometry,
                                                           const std::array<std::int64_t, 3>& dims,
                                                           std::span<const float> data,
+                                                          std::string_view description);
+[[nodiscard]] Result<std::vector<std::byte>> encode_nifti(const NiftiGeometry& geometry,
+                                                          const std::array<std::int64_t, 3>& dims,
+                                                          std::span<const std::uint8_t> labels,
                                                           std::string_view description);
 
 }  // namespace mezzotint

@@ -51,12 +51,11 @@ void put_geometry(std::span<std::byte> out, const NiftiGeometry& geometry) {
   }
 }
 
-}  // namespace
-
-Result<std::vector<std::byte>> encode_nifti(const NiftiGeometry& geometry,
-                                            const std::array<std::int64_t, 3>& dims,
-                                            std::span<const float> data,
-                                            std::string_view description) {
+// `data` holds the voxels as they go into the file.
+Result<std::vector<std::byte>> encode(const NiftiGeometry& geometry,
+                                      const std::array<std::int64_t, 3>& dims, NiftiType type,
+                                      std::span<const std::byte> data,
+                                      std::string_view description) {
   using namespace nifti1;
   constexpr std::int64_t kLargestDim = std::numeric_limits<std::int16_t>::max();
   for (const std::int64_t dim : dims) {
@@ -66,31 +65,47 @@ Result<std::vector<std::byte>> encode_nifti(const NiftiGeometry& geometry,
     }
   }
   if (const auto elements = checked_elements(dims);
-      !elements || data.size() != static_cast<std::size_t>(*elements)) {
-    return invalid_input("NIfTI-1 output: {} values for {} voxels", data.size(),
+      !elements || data.size() / size_of(type) != static_cast<std::size_t>(*elements)) {
+    return invalid_input("NIfTI-1 output: {} values for {} voxels", data.size() / size_of(type),
                          fmt::join(dims, " x "));
   }
   if (description.size() >= kDescripBytes) {
     return invalid_input("NIfTI-1 output: a description of {} bytes, expected at most {}",
                          description.size(), kDescripBytes - 1);
   }
-  std::vector<std::byte> out(kFirstVoxel + data.size_bytes());
+  std::vector<std::byte> out(kFirstVoxel + data.size());
   put(out, 0, static_cast<std::int32_t>(kHeaderBytes));
   put(out, kDim, std::int16_t{3});
   for (std::size_t i = 1; i < 8; ++i) {
     put(out, kDim + i * sizeof(std::int16_t),
         i <= 3 ? to_int16(static_cast<int>(dims[i - 1])) : std::int16_t{1});
   }
-  put(out, kDatatype, static_cast<std::int16_t>(NiftiType::kFloat32));
-  put(out, kBitpix, std::int16_t{32});
+  put(out, kDatatype, static_cast<std::int16_t>(type));
+  put(out, kBitpix, static_cast<std::int16_t>(8 * size_of(type)));
   put(out, kVoxOffset, static_cast<float>(kFirstVoxel));
   put(out, kSclSlope, 1.0F);
   put(out, kSclInter, 0.0F);
   put_geometry(out, geometry);
   std::memcpy(out.data() + kDescrip, description.data(), description.size());
   put(out, kMagic, kMagicSingle);
-  std::memcpy(out.data() + kFirstVoxel, data.data(), data.size_bytes());
+  std::memcpy(out.data() + kFirstVoxel, data.data(), data.size());
   return out;
+}
+
+}  // namespace
+
+Result<std::vector<std::byte>> encode_nifti(const NiftiGeometry& geometry,
+                                            const std::array<std::int64_t, 3>& dims,
+                                            std::span<const float> data,
+                                            std::string_view description) {
+  return encode(geometry, dims, NiftiType::kFloat32, std::as_bytes(data), description);
+}
+
+Result<std::vector<std::byte>> encode_nifti(const NiftiGeometry& geometry,
+                                            const std::array<std::int64_t, 3>& dims,
+                                            std::span<const std::uint8_t> labels,
+                                            std::string_view description) {
+  return encode(geometry, dims, NiftiType::kUint8, std::as_bytes(labels), description);
 }
 
 }  // namespace mezzotint

@@ -1,6 +1,7 @@
 #include "imaging/canvas.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 
@@ -31,6 +32,20 @@ constexpr std::array<Glyph, 6> kGlyphs{{
 
 RgbImage black_picture(std::int64_t width, std::int64_t height) {
   return {width, height, std::vector<std::uint8_t>(static_cast<std::size_t>(width * height * 3))};
+}
+
+void append_below(RgbImage& picture, const RgbImage& below) {
+  const std::int64_t above = picture.height;
+  RgbImage both = black_picture(std::max(picture.width, below.width), above + below.height);
+  const auto copy = [&](const RgbImage& from, std::int64_t top) {
+    for (std::int64_t y = 0; y < from.height; ++y) {
+      std::copy_n(from.rgb.begin() + y * from.width * 3, from.width * 3,
+                  both.rgb.begin() + (top + y) * both.width * 3);
+    }
+  };
+  copy(picture, 0);
+  copy(below, above);
+  picture = std::move(both);
 }
 
 void set_pixel(RgbImage& picture, std::int64_t x, std::int64_t y, const Colour& colour) {

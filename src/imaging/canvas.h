@@ -19,6 +19,8 @@ inline constexpr std::int64_t kLetterWidth = 10;
 inline constexpr std::int64_t kLetterHeight = 14;
 
 [[nodiscard]] RgbImage black_picture(std::int64_t width, std::int64_t height);
+// `below` under `picture`, left-aligned; the narrower of them is filled up with black.
+void append_below(RgbImage& picture, const RgbImage& below);
 // Pixels outside the picture are ignored.
 void set_pixel(RgbImage& picture, std::int64_t x, std::int64_t y, const Colour& colour);
 // One of L, R, A, P, S, I; (x, y) is its top left pixel.

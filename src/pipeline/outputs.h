@@ -5,32 +5,61 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "base/file.h"
 #include "mezzotint/generate.h"
+#include "mezzotint/result.h"
+#include "models/recipe.h"
 
 namespace mezzotint {
 
-struct Outputs {
-  OutputFile volume;
-  OutputFile sidecar;
-  std::optional<OutputFile> preview;
-};
+// What a model's image channels show: the recipe's names ("t1", "flair"), else "image1", "image2".
+[[nodiscard]] std::vector<std::string> modality_names(const Recipe& recipe, std::int64_t channels);
 
+// "scan.nii.gz" and "_t1" -> "scan_t1.nii.gz"; the ending is .nii or .nii.gz.
+[[nodiscard]] std::filesystem::path with_suffix(const std::filesystem::path& out,
+                                                std::string_view suffix);
+// "scan.nii.gz" and "scan.nii" -> "scan.json", in the same folder.
+[[nodiscard]] std::filesystem::path sidecar_path(const std::filesystem::path& out);
 // By the name's ending: .nii.gz.
 [[nodiscard]] bool is_compressed(const std::filesystem::path& out);
+
+// One image channel: the volume is `out` itself. Several: "<out>_<modality>" each, and the mask
+// beside them as "<out>_seg".
+struct OutputNames {
+  std::vector<std::filesystem::path> volumes;  // in the order of the image channels
+  std::optional<std::filesystem::path> mask;
+  std::filesystem::path sidecar;
+  std::optional<std::filesystem::path> preview;
+
+  [[nodiscard]] std::vector<std::filesystem::path> all() const;
+};
+[[nodiscard]] OutputNames output_names(const GenerateRequest& request,
+                                       std::span<const std::string> modalities);
 
 // --overwrite replaces results, never what they are made from: kInvalidInput when an output is one
 // of the inputs, by whatever name.
 Status check_outputs_spare_inputs(std::span<const std::filesystem::path> outputs,
                                   std::span<const std::filesystem::path> inputs);
 
-// All files under their names, the volume last: where it is, everything is. When one cannot appear,
-// those before it are taken back with `outputs` (OutputFile::publish()).
-Status commit(Outputs& outputs);
+struct Outputs {
+  std::vector<OutputFile> volumes;
+  std::optional<OutputFile> mask;
+  OutputFile sidecar;
+  std::optional<OutputFile> preview;
+
+  // Every file that is there, the volumes last.
+  [[nodiscard]] std::vector<OutputFile*> in_order();
+};
 
 // Created before the work: a full disk or a folder that cannot be written is known at once.
-// `voxels` of the volume.
-Result<Outputs> create_outputs(const GenerateRequest& request, std::int64_t voxels);
+// `voxels` of each volume.
+Result<Outputs> create_outputs(const OutputNames& names, bool overwrite, std::int64_t voxels);
+
+// All files under their names, the volumes last: where the last one is, everything is. When one
+// cannot appear, those before it are taken back with `outputs` (OutputFile::publish()).
+Status commit(Outputs& outputs);
 
 }  // namespace mezzotint

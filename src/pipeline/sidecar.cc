@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "mezzotint/version.h"
 
@@ -14,17 +13,6 @@ double milliseconds_precision(double seconds) {
 }
 
 }  // namespace
-
-std::filesystem::path sidecar_path(const std::filesystem::path& out) {
-  std::string name = out.filename().string();
-  for (const std::string_view ending : {".nii.gz", ".nii"}) {
-    if (name.ends_with(ending)) {
-      name.resize(name.size() - ending.size());
-      break;
-    }
-  }
-  return out.parent_path() / (name + ".json");
-}
 
 std::string make_sidecar(const SidecarFacts& facts) {
   nlohmann::ordered_json json;
@@ -47,12 +35,13 @@ std::string make_sidecar(const SidecarFacts& facts) {
   json["Sampler"] = facts.request.sampler;
   json["Eta"] = facts.request.eta;
   json["TimestepSpacing"] = facts.request.timestep_spacing;
-  json["Steps"] = facts.timesteps.size();
-  json["Timesteps"] = facts.timesteps;
-  json["ScheduleTimesteps"] = facts.schedule_timesteps;
+  json["Steps"] = facts.chain.options.timesteps.size();
+  json["Timesteps"] = facts.chain.options.timesteps;
+  json["ScheduleTimesteps"] = facts.chain.schedule.timesteps();
   json["Schedule"] = "cosine";
   if (facts.noise_sha256.empty()) {
     json["Seed"] = facts.request.seed;
+    json["Sample"] = facts.request.sample;
   } else {
     json["Noise"] = {{"File", facts.request.noise->filename().string()},
                      {"Sha256", facts.noise_sha256}};
@@ -61,7 +50,12 @@ std::string make_sidecar(const SidecarFacts& facts) {
   json["Isa"] = std::string(name_of(facts.machine.isa));
   json["Backend"] = facts.session.backend();
   json["PlanSha256"] = facts.session.plan_hash();
-  json["VolumeSha256"] = facts.volume_sha256;
+  for (const WrittenVolume& volume : facts.volumes) {
+    json["Volumes"].push_back({{"File", volume.file.filename().string()},
+                               {"Modality", volume.modality},
+                               {"Sha256", volume.file_sha256},
+                               {"VoxelsSha256", volume.voxels_sha256}});
+  }
   json["Run"] = {{"Processor", facts.machine.processor},
                  {"Threads", facts.machine.threads},
                  {"LoadSeconds", milliseconds_precision(facts.report.load_seconds)},

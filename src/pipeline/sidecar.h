@@ -7,14 +7,19 @@
 #include <vector>
 
 #include "mezzotint/generate.h"
+#include "pipeline/chain.h"
 #include "pipeline/condition.h"
 #include "pipeline/model.h"
 #include "pipeline/session.h"
 
 namespace mezzotint {
 
-// "scan.nii.gz" and "scan.nii" -> "scan.json", in the same folder.
-[[nodiscard]] std::filesystem::path sidecar_path(const std::filesystem::path& out);
+struct WrittenVolume {
+  std::filesystem::path file;
+  std::string modality;
+  std::string voxels_sha256;  // of the voxels as written, float32 little-endian
+  std::string file_sha256;
+};
 
 struct SidecarFacts {
   const GenerateRequest& request;
@@ -23,10 +28,9 @@ struct SidecarFacts {
   const Session& session;
   const Machine& machine;
   const GenerateReport& report;
-  const std::vector<int>& timesteps;  // visited, descending
-  int schedule_timesteps = 0;
-  std::string noise_sha256;   // of --noise; empty: the seed's
-  std::string volume_sha256;  // of the voxels as written, float32 little-endian
+  const Chain& chain;
+  const std::vector<WrittenVolume>& volumes;
+  std::string noise_sha256;  // of --noise; empty: the seed's
 };
 
 // BIDS style (CamelCase keys; Gorgolewski et al., Scientific Data 2016), UTF-8, ending in a

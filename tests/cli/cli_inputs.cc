@@ -81,12 +81,14 @@ void write_bytes(const fs::path& path, std::span<const std::byte> bytes) {
   write_text(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-TinyModel::TinyModel() {
-  const MedDdpmConfig config{.recipe = RecipeKind::kWholeHead,
-                             .in_channels = 3,
-                             .image_channels = 1,
-                             .condition_channels = 2,
-                             .out_channels = 1,
+TinyModel::TinyModel(RecipeKind recipe) {
+  const auto images = static_cast<std::int64_t>(recipe_of(recipe).modalities.size());
+  const auto labels = static_cast<std::int64_t>(recipe_of(recipe).label_names.size());
+  const MedDdpmConfig config{.recipe = recipe,
+                             .in_channels = images + labels,
+                             .image_channels = images,
+                             .condition_channels = labels,
+                             .out_channels = images,
                              .base_channels = 32,
                              .res_blocks = 1,
                              .channel_multiplier = {1, 1},
@@ -137,6 +139,19 @@ std::vector<std::uint8_t> head_labels(const Dims3& dims) {
         const bool tumour = brain && x < dims[0] / 2 && y < dims[1] / 3 && z > dims[2] / 2;
         labels.push_back(tumour ? 2 : (brain ? 1 : 0));
       }
+    }
+  }
+  return labels;
+}
+
+std::vector<std::uint8_t> brats_labels(const Dims3& dims) {
+  std::vector<std::uint8_t> labels = head_labels(dims);
+  std::uint8_t tumour = 0;
+  for (std::uint8_t& label : labels) {
+    if (label == 2) {
+      label = static_cast<std::uint8_t>(1 + tumour++ % 3);
+    } else if (label == 1) {
+      label = 4;
     }
   }
   return labels;

@@ -36,12 +36,12 @@ class TemporaryFolder {
 void write_text(const std::filesystem::path& path, std::string_view text);
 void write_bytes(const std::filesystem::path& path, std::span<const std::byte> bytes);
 
-// The smallest whole-head network: 2 levels of 32 channels, sides a multiple of 2, a schedule of 50
-// timesteps, random weights that keep activations near 1. May be changed before it is saved.
+// The smallest network of a recipe: 2 levels of 32 channels, sides a multiple of 2, a schedule of
+// 50 timesteps, random weights that keep activations near 1. May be changed before it is saved.
 struct TinyModel {
   static constexpr int kTimesteps = 50;
 
-  TinyModel();
+  explicit TinyModel(RecipeKind recipe = RecipeKind::kWholeHead);
   void save(const std::filesystem::path& path) const;  // safetensors, plain keys and `betas`
 
   [[nodiscard]] std::vector<float>& at(const std::string& key);
@@ -54,6 +54,9 @@ struct TinyModel {
 
 // Labels of a lopsided head: a box of brain (1) with a tumour (2) in one corner.
 [[nodiscard]] std::vector<std::uint8_t> head_labels(const Dims3& dims);
+
+// The same head in a prepared BraTS mask: brain is 4, the tumour 1, 2 and 3.
+[[nodiscard]] std::vector<std::uint8_t> brats_labels(const Dims3& dims);
 
 // A mask of these labels at 2 mm, RAS+, sform only.
 [[nodiscard]] NiftiBuilder head_mask(const Dims3& dims);

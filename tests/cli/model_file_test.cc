@@ -117,15 +117,6 @@ TEST_F(ModelFile, CardsThatContradictTheWeights) {
   expect_refused_card(R"({"frame": "RAX+"})", "frame \"RAX+\": expected one letter each of R/L");
 }
 
-TEST_F(ModelFile, OfFourVolumesAtOnce) {
-  TinyModel model;
-  model.add("input_blocks.0.0.weight", {32, 8, 3, 3, 3});
-  model.add("out.2.weight", {4, 32, 3, 3, 3});
-  model.add("out.2.bias", {4});
-  save(model);
-  expect_refused(usual(), {"model.safetensors: paints 4 volumes at once (brats)"});
-}
-
 // Loading a pickle the way Python does would run this.
 TEST_F(ModelFile, PicklesThatWouldRunSomething) {
   const auto marker = in_folder("executed");

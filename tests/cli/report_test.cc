@@ -79,7 +79,7 @@ TEST_F(Report, JsonLinesComeInOrder) {
     EXPECT_GT(event["seconds"], 0.0);
   }
   EXPECT_EQ(events[3]["event"], "done");
-  EXPECT_EQ(events[3]["out"], in_folder("out.nii").string());
+  EXPECT_EQ(events[3]["volumes"], Json({in_folder("out.nii").string()}));
   EXPECT_EQ(events[3]["sidecar"], in_folder("out.json").string());
   EXPECT_EQ(events[3]["preview"], in_folder("out.png").string());
 }
@@ -135,8 +135,13 @@ TEST_F(Report, SidecarHasWhatMakesTheSameBytesAgain) {
   EXPECT_EQ(sidecar["Seed"], 18446744073709551615ULL);
   EXPECT_EQ(sidecar["Precision"], "fp32");
   EXPECT_EQ(sidecar["PlanSha256"].get<std::string>().size(), 64U);
-  EXPECT_EQ(sidecar["VolumeSha256"],
-            sha256_hex(std::as_bytes(std::span(bytes)).subspan(nifti1::kFirstVoxel)));
+  EXPECT_EQ(sidecar["Sample"], 0);
+  const auto written = std::as_bytes(std::span(bytes));
+  EXPECT_EQ(sidecar["Volumes"],
+            Json::array({{{"File", "out.nii"},
+                          {"Modality", "t1"},
+                          {"Sha256", sha256_hex(written)},
+                          {"VoxelsSha256", sha256_hex(written.subspan(nifti1::kFirstVoxel))}}}));
   for (const char* key : {"LoadSeconds", "SampleSeconds", "PredictedPeakBytes", "PeakBytes"}) {
     EXPECT_GT(sidecar["Run"][key], 0) << key;
   }

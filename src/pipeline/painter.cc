@@ -1,0 +1,127 @@
+#include "pipeline/painter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "pipeline/machine.h"
+#include "runtime/listener.h"
+
+namespace mezzotint {
+
+Result<Painter> Painter::open(const GenerateRequest& request, const CancelToken* cancel) {
+  Painter painter(request, cancel);
+  if (const auto precision = precision_from_name(request.precision); !precision) {
+    return precision.error();
+  }
+  auto machine = this_machine(request.threads);
+  if (!machine) {
+    return machine.error();
+  }
+  painter.machine_ = std::move(*machine);
+  painter.team_ = ThreadTeam(painter.machine_.threads);
+  painter.backend_ = this_backend();
+  auto model = open_model(request.model, request.weights, cancel);
+  if (!model) {
+    return model.error();
+  }
+  painter.model_ = std::move(*model);
+  auto chain = make_chain(request, painter.model_);
+  if (!chain) {
+    return chain.error();
+  }
+  painter.chain_ = std::move(*chain);
+  return painter;
+}
+
+Status Painter::use_grid(const Dims3& grid) {
+  if (session_ && grid == grid_) {
+    return {};
+  }
+  session_.reset();
+  loaded_ = false;
+  SessionOptions options;
+  options.machine = machine_;
+  options.plan.precision = *precision_from_name(request_->precision);  // checked by open()
+  options.grid = grid;
+  options.memory_limit = request_->memory_limit;
+  auto session = Session::create(model_.config, *backend_, options);
+  if (!session) {
+    return session.error();
+  }
+  session_ = std::move(*session);
+  grid_ = grid;
+  return {};
+}
+
+Status Painter::load() {
+  if (loaded_) {
+    return {};
+  }
+  ModelParameters parameters(model_, cancel_);
+  Status status = session_->load(parameters);
+  loaded_ = status.ok();
+  return status;
+}
+
+std::int64_t Painter::painting_floats() const {
+  const std::int64_t elements = session_->elements();
+  return elements + sampler_workspace_floats(chain_.options, elements) +
+         session_->condition_elements();
+}
+
+Status Painter::paint(std::span<const float> condition, const NoiseSource& noise,
+                      const AfterStep& after_step, std::span<float> x) {
+  if (Status status = session_->set_condition(condition, {team_, cancel_, {}}); !status) {
+    return status;
+  }
+  std::vector<float> workspace(
+      static_cast<std::size_t>(sampler_workspace_floats(chain_.options, session_->elements())));
+  if (Status status = noise(0, x); !status) {
+    return status;
+  }
+  const int count = static_cast<int>(chain_.options.timesteps.size());
+  int finished = 0;
+  const auto denoise = [&](std::span<const float> in, int timestep, std::span<float> eps) {
+    return evaluate(in, {finished, count, timestep}, eps);
+  };
+  const auto stepped = [&](const StepInfo& step, std::span<const float>) -> Status {
+    finished = step.index + 1;
+    after_step(step);
+    return {};
+  };
+  return sample(chain_.schedule, chain_.options, denoise, noise, stepped, team_, x, workspace);
+}
+
+// A non-finite prediction is looked into: the evaluation runs again with every op checked.
+Status Painter::evaluate(std::span<const float> x, const StepInfo& step, std::span<float> eps) {
+  if (Status status = session_->evaluate(x, step.timestep, eps, {team_, cancel_, {}}); !status) {
+    return status;
+  }
+  if (std::all_of(eps.begin(), eps.end(), [](float value) { return std::isfinite(value); })) {
+    return {};
+  }
+  FiniteCheck finite;
+  Listener* const listeners[] = {&finite};
+  const Status found = session_->evaluate(x, step.timestep, eps, {team_, cancel_, listeners});
+  const std::string where =
+      fmt::format("step {} of {} (t = {})", step.index + 1, step.count, step.timestep);
+  if (found) {
+    return make_error(
+        ErrorCode::kNumerics,
+        "{}: the prediction was not finite, but was when repeated: the memory of this "
+        "machine may be faulty",
+        where);
+  }
+  if (found.error().code == ErrorCode::kCancelled) {
+    return found;
+  }
+  return make_error(found.error().code,
+                    "{}: {}; its inputs were finite, so a float32 overflowed: likely the weights "
+                    "of {} are damaged or its training diverged",
+                    where, found.error().message, model_.name());
+}
+
+}  // namespace mezzotint

@@ -1,0 +1,71 @@
+// A model that paints one volume after another: compiled for one grid at a time, its weights read
+// once for it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "backend/backend.h"
+#include "base/thread_team.h"
+#include "diffusion/sampler.h"
+#include "graph/machine.h"
+#include "imaging/volume.h"
+#include "mezzotint/cancel.h"
+#include "mezzotint/generate.h"
+#include "pipeline/chain.h"
+#include "pipeline/model.h"
+#include "pipeline/session.h"
+
+namespace mezzotint {
+
+class Painter {
+ public:
+  // The model, the sampler, the machine and its limits are those of `request`. Reads no weight.
+  // Both arguments must outlive the painter.
+  static Result<Painter> open(const GenerateRequest& request, const CancelToken* cancel);
+
+  [[nodiscard]] const Machine& machine() const { return machine_; }
+  [[nodiscard]] const ThreadTeam& team() const { return team_; }
+  [[nodiscard]] const Model& model() const { return model_; }
+  [[nodiscard]] const Chain& chain() const { return chain_; }
+  // What follows describes the grid in use.
+  [[nodiscard]] const Dims3& grid() const { return grid_; }
+  [[nodiscard]] const Session& session() const { return *session_; }
+  [[nodiscard]] bool loaded() const { return loaded_; }
+  // Floats that paint() holds besides the session: x, the sampler's workspace and the condition.
+  [[nodiscard]] std::int64_t painting_floats() const;
+
+  // Compiles for `grid` (x, y, z), unless that is in use already; weights of another grid go first.
+  // kResource when it cannot fit.
+  Status use_grid(const Dims3& grid);
+  // Reads and packs the weights, unless they are there.
+  Status load();
+
+  using AfterStep = std::function<void(const StepInfo& step)>;
+  // x: out the clean images [C, z, y, x] of the grid in use, in -1..1. `condition` [labels, z, y,
+  // x] as the model expects it; draw 0 of `noise` is x_T. kNumerics names the step and the op that
+  // made a value that is not finite.
+  Status paint(std::span<const float> condition, const NoiseSource& noise,
+               const AfterStep& after_step, std::span<float> x);
+
+ private:
+  Painter(const GenerateRequest& request, const CancelToken* cancel)
+      : request_(&request), cancel_(cancel) {}
+  Status evaluate(std::span<const float> x, const StepInfo& step, std::span<float> eps);
+
+  const GenerateRequest* request_;
+  const CancelToken* cancel_;
+  Machine machine_;
+  ThreadTeam team_;
+  Model model_;
+  Chain chain_;
+  std::unique_ptr<Backend> backend_;
+  Dims3 grid_{};
+  std::optional<Session> session_;
+  bool loaded_ = false;
+};
+
+}  // namespace mezzotint

@@ -1,0 +1,324 @@
+#include "pipeline/volume_job.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/noise.h"
+#include "base/sha256.h"
+#include "base/system.h"
+#include "formats/gzip.h"
+#include "formats/nifti.h"
+#include "formats/png.h"
+#include "imaging/preview.h"
+#include "pipeline/machine.h"
+
+namespace mezzotint {
+namespace {
+
+constexpr float kLowest = -1.0F;  // intensities are -1 (background) to 1
+constexpr char kDescription[] = "Synthetic (Mezzotint); not for diagnosis";
+
+double seconds_between(std::chrono::steady_clock::time_point from,
+                       std::chrono::steady_clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+// Labels that the preview outlines apart from the brain.
+std::vector<int> tumour_labels(const Recipe& recipe) {
+  if (recipe.label_names.empty()) {
+    return PreviewOptions{}.tumour_labels;
+  }
+  std::vector<int> labels;
+  for (std::size_t i = 0; i < recipe.label_names.size(); ++i) {
+    if (recipe.label_names[i] != "brain") {
+      labels.push_back(static_cast<int>(i) + 1);
+    }
+  }
+  return labels;
+}
+
+// The bytes as the file's name wants them.
+Result<std::string> write_image(OutputFile& file, std::vector<std::byte> bytes) {
+  if (is_compressed(file.path())) {
+    auto packed = gzip(bytes);
+    if (!packed) {
+      return packed.error();
+    }
+    bytes = std::move(*packed);
+  }
+  if (Status status = file.write(bytes); !status) {
+    return status.error();
+  }
+  return sha256_hex(bytes);
+}
+
+}  // namespace
+
+VolumeJob::VolumeJob(Painter& painter, const GenerateRequest& request, GenerateObserver& observer,
+                     const CancelToken* cancel)
+    : painter_(painter),
+      request_(request),
+      observer_(observer),
+      cancel_(cancel),
+      start_(Clock::now()),
+      modalities_(modality_names(*painter.model().recipe, painter.model().config.image_channels)),
+      names_(output_names(request, modalities_)) {}
+
+Result<GenerateReport> VolumeJob::run() {
+  for (const auto step : {&VolumeJob::compile, &VolumeJob::read_mask, &VolumeJob::prepare,
+                          &VolumeJob::paint, &VolumeJob::write_outputs}) {
+    if (stop_requested()) {
+      return Error{ErrorCode::kCancelled, "stopped on request"};
+    }
+    if (Status status = (this->*step)(); !status) {
+      return status.error();
+    }
+  }
+  return report_;
+}
+
+std::vector<std::filesystem::path> VolumeJob::inputs() const {
+  std::vector<std::filesystem::path> paths = painter_.model().files();
+  const std::vector<std::filesystem::path> mask = nifti_files(request_.mask);
+  paths.insert(paths.end(), mask.begin(), mask.end());
+  if (request_.noise) {
+    paths.push_back(*request_.noise);
+  }
+  return paths;
+}
+
+// Before the mask: a grid beyond the machine's memory is refused, not filled.
+Status VolumeJob::compile() {
+  if (Status status = check_outputs_spare_inputs(names_.all(), inputs()); !status) {
+    return status;
+  }
+  const auto grid = choose_grid(painter_.model(), request_.size);
+  if (!grid) {
+    return grid.error();
+  }
+  if (Status status = painter_.use_grid(*grid); !status) {
+    return status;
+  }
+  if (request_.noise) {
+    auto noise =
+        NoiseFile::open(*request_.noise, painter_.session().elements(), painter_.chain().draws);
+    if (!noise) {
+      return noise.error();
+    }
+    noise_ = std::move(*noise);
+  }
+  return check_memory(predict_peak(), request_.memory_limit, painter_.machine());
+}
+
+Status VolumeJob::read_mask() {
+  if (Status status = check_memory(resident_bytes() + mask_bytes(request_.mask),
+                                   request_.memory_limit, painter_.machine());
+      !status) {
+    return status;
+  }
+  auto condition = read_condition(request_.mask, painter_.model(), painter_.grid());
+  if (!condition) {
+    return condition.error();
+  }
+  condition_ = std::move(*condition);
+  report_.predicted_peak_bytes = predict_peak();
+  return check_memory(report_.predicted_peak_bytes, request_.memory_limit, painter_.machine());
+}
+
+Status VolumeJob::prepare() {
+  if (noise_) {
+    if (Status status = noise_->load(); !status) {
+      return status;
+    }
+  }
+  auto outputs = create_outputs(names_, request_.overwrite, condition_.mask.voxels());
+  if (!outputs) {
+    return outputs.error();
+  }
+  outputs_ = std::move(*outputs);
+  observer_.on_overview(overview());
+  if (Status status = painter_.load(); !status) {
+    return status;
+  }
+  report_.load_seconds = seconds_between(start_, Clock::now());
+  return {};
+}
+
+// What the process holds now and what it will add: weights and arena (which it holds already when
+// they served another volume), and beside them either what painting needs or a result on its way to
+// the file: x, a copy of one channel on the model's grid, and on the mask's grid that channel with
+// either the file's bytes or what the preview makes (volume and mask turned, the brain's values). A
+// lower bound until the mask is read.
+std::uint64_t VolumeJob::predict_peak() const {
+  const Session& session = painter_.session();
+  const std::int64_t painting = painter_.painting_floats() + (noise_ ? noise_->floats() : 0);
+  constexpr std::int64_t kFileBytes = 2 * sizeof(float);
+  constexpr std::int64_t kPreviewBytes = 3 * sizeof(float) + 1;
+  const std::int64_t writing =
+      (session.elements() + Grid{painter_.grid(), {}}.voxels()) *
+          static_cast<std::int64_t>(sizeof(float)) +
+      condition_.mask.voxels() * (request_.preview ? kPreviewBytes : kFileBytes);
+  const std::uint64_t running = resident_bytes() +
+                                (painter_.loaded() ? 0 : session.predicted_bytes()) +
+                                static_cast<std::uint64_t>(std::max(
+                                    painting * static_cast<std::int64_t>(sizeof(float)), writing));
+  return std::max(running, peak_resident_bytes());
+}
+
+GenerateOverview VolumeJob::overview() const {
+  const Model& model = painter_.model();
+  const Chain& chain = painter_.chain();
+  GenerateOverview overview;
+  overview.model = request_.model.string();
+  overview.recipe = model.recipe->name;
+  overview.parameters = model.parameters;
+  overview.weights = model.weights.step ? fmt::format("{}, {} training steps", request_.weights,
+                                                      *model.weights.step)
+                                        : request_.weights;
+  overview.modalities = modalities_;
+  overview.grid = painter_.grid();
+  overview.mask = describe_counts(count_labels(condition_.mask), model.labels);
+  overview.fit = condition_.fit;
+  overview.notes = condition_.notes;
+  if (model.licence) {
+    overview.notes.push_back(fmt::format("the model's licence: {}", *model.licence));
+  }
+  overview.steps = static_cast<int>(chain.options.timesteps.size());
+  overview.sampler = fmt::format(
+      "{}, {} of {} timesteps, {}", request_.sampler, overview.steps, chain.schedule.timesteps(),
+      noise_ ? fmt::format("noise from {}", request_.noise->filename().string())
+             : fmt::format("seed {}", request_.seed));
+  overview.precision = request_.precision;
+  overview.isa = name_of(painter_.machine().isa);
+  overview.processor = painter_.machine().processor;
+  overview.threads = painter_.machine().threads;
+  overview.predicted_peak_bytes = report_.predicted_peak_bytes;
+  overview.predicted_step_seconds = painter_.session().program().predicted_seconds();
+  return overview;
+}
+
+Status VolumeJob::paint() {
+  const std::vector<float> channels = encode_condition(condition_, painter_.model());
+  x_.resize(static_cast<std::size_t>(painter_.session().elements()));
+  const auto sampling = Clock::now();
+  auto step_start = sampling;
+  const auto noise = [&](int draw, std::span<float> out) -> Status {
+    if (noise_) {
+      return noise_->read(draw, out);
+    }
+    fill_normal({request_.seed, request_.sample, static_cast<std::uint32_t>(draw)}, out,
+                painter_.team());
+    return {};
+  };
+  const auto after_step = [&](const StepInfo& step) {
+    const auto now = Clock::now();
+    GenerateProgress progress;
+    progress.step = step.index + 1;
+    progress.steps = step.count;
+    progress.timestep = step.timestep;
+    progress.step_seconds = seconds_between(step_start, now);
+    progress.elapsed_seconds = seconds_between(sampling, now);
+    progress.left_seconds =
+        progress.elapsed_seconds / progress.step * (progress.steps - progress.step);
+    step_start = now;
+    observer_.on_step(progress);
+  };
+  Status status = painter_.paint(channels, noise, after_step, x_);
+  report_.sample_seconds = seconds_between(sampling, Clock::now());
+  return status;
+}
+
+Status VolumeJob::write_outputs() {
+  for (std::size_t channel = 0; channel < modalities_.size(); ++channel) {
+    if (Status status = write_volume(channel); !status) {
+      return status;
+    }
+  }
+  if (Status status = write_mask(); !status) {
+    return status;
+  }
+  if (Status status = write_preview(); !status) {
+    return status;
+  }
+  report_.volumes = names_.volumes;
+  report_.mask = names_.mask;
+  report_.sidecar = names_.sidecar;
+  report_.preview = names_.preview;
+  report_.peak_bytes = peak_resident_bytes();
+  if (Status status = write_sidecar(); !status) {
+    return status;
+  }
+  if (stop_requested()) {
+    return Error{ErrorCode::kCancelled, "stopped on request"};
+  }
+  if (Status status = commit(*outputs_); !status) {
+    return status;
+  }
+  report_.total_seconds = seconds_between(start_, Clock::now());
+  return {};
+}
+
+Status VolumeJob::write_volume(std::size_t channel) {
+  const std::size_t voxels = condition_.on_grid.data.size();
+  Volume volume = bring_back(condition_, std::span(x_).subspan(channel * voxels, voxels), kLowest);
+  if (outputs_->preview) {
+    auto picture = render_preview(volume, condition_.mask,
+                                  {.tumour_labels = tumour_labels(*painter_.model().recipe)});
+    if (!picture) {
+      return picture.error();
+    }
+    append_below(preview_, *picture);
+  }
+  auto bytes = encode_nifti(condition_.header.geometry, volume.dims, volume.data, kDescription);
+  if (!bytes) {
+    return bytes.error();
+  }
+  WrittenVolume written;
+  written.file = names_.volumes[channel];
+  written.modality = modalities_[channel];
+  written.voxels_sha256 = sha256_hex(std::as_bytes(std::span(volume.data)));
+  // Compressing needs the memory that the voxels had.
+  volume.data = {};
+  auto hash = write_image(outputs_->volumes[channel], std::move(*bytes));
+  if (!hash) {
+    return hash.error();
+  }
+  written.file_sha256 = std::move(*hash);
+  written_.push_back(std::move(written));
+  return {};
+}
+
+Status VolumeJob::write_mask() {
+  if (!outputs_->mask) {
+    return {};
+  }
+  auto bytes = encode_nifti(condition_.header.geometry, condition_.mask.dims, condition_.mask.data,
+                            kDescription);
+  if (!bytes) {
+    return bytes.error();
+  }
+  const auto hash = write_image(*outputs_->mask, std::move(*bytes));
+  return hash ? Status() : hash.error();
+}
+
+Status VolumeJob::write_preview() {
+  if (!outputs_->preview) {
+    return {};
+  }
+  const auto png = encode_png(preview_.width, preview_.height, preview_.rgb);
+  if (!png) {
+    return png.error();
+  }
+  return outputs_->preview->write(*png);
+}
+
+Status VolumeJob::write_sidecar() {
+  SidecarFacts facts{request_,           painter_.model(),   condition_,
+                     painter_.session(), painter_.machine(), report_,
+                     painter_.chain(),   written_,           noise_ ? noise_->sha256() : ""};
+  const std::string sidecar = make_sidecar(facts);
+  return outputs_->sidecar.write(std::as_bytes(std::span(sidecar)));
+}
+
+}  // namespace mezzotint

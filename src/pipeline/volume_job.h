@@ -1,0 +1,66 @@
+// One volume from one mask, with its files: what generate does once and a batch again and again.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "imaging/canvas.h"
+#include "mezzotint/cancel.h"
+#include "mezzotint/generate.h"
+#include "pipeline/condition.h"
+#include "pipeline/noise_input.h"
+#include "pipeline/outputs.h"
+#include "pipeline/painter.h"
+#include "pipeline/sidecar.h"
+
+namespace mezzotint {
+
+class VolumeJob {
+ public:
+  // `painter` was opened with the same settings; mask, out, preview and sample are this volume's.
+  // All arguments must outlive the job.
+  VolumeJob(Painter& painter, const GenerateRequest& request, GenerateObserver& observer,
+            const CancelToken* cancel);
+
+  // Either every file is there afterwards or none.
+  Result<GenerateReport> run();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  [[nodiscard]] bool stop_requested() const { return cancel_ != nullptr && cancel_->requested(); }
+  [[nodiscard]] std::vector<std::filesystem::path> inputs() const;
+  [[nodiscard]] std::uint64_t predict_peak() const;
+  [[nodiscard]] GenerateOverview overview() const;
+
+  Status compile();
+  Status read_mask();
+  Status prepare();
+  Status paint();
+  Status write_outputs();
+  Status write_volume(std::size_t channel);
+  Status write_mask();
+  Status write_preview();
+  Status write_sidecar();
+
+  Painter& painter_;
+  const GenerateRequest& request_;
+  GenerateObserver& observer_;
+  const CancelToken* cancel_;
+  Clock::time_point start_;
+  std::vector<std::string> modalities_;
+  OutputNames names_;
+  Condition condition_;
+  std::optional<NoiseFile> noise_;
+  std::optional<Outputs> outputs_;
+  std::vector<float> x_;
+  RgbImage preview_;
+  std::vector<WrittenVolume> written_;
+  GenerateReport report_;
+};
+
+}  // namespace mezzotint

@@ -1,0 +1,111 @@
+// Models that paint several volumes at once: four files and the mask from one run.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/sha256.h"
+#include "cli/generate_test_base.h"
+#include "formats/nifti.h"
+
+namespace mezzotint::testing {
+namespace {
+
+class Brats : public GenerateTest {
+ protected:
+  Brats() {
+    save(TinyModel(RecipeKind::kBrats));
+    write_bytes(in_folder("mask.nii"), head_mask(kDims).voxels(brats_labels(kDims)).build());
+  }
+
+  void save(const TinyModel& model) const { model.save(in_folder("model.safetensors")); }
+
+  [[nodiscard]] NiftiImage image(const std::string& name) const {
+    auto read = read_nifti(in_folder(name));
+    EXPECT_TRUE(read.ok()) << read.error().message;
+    return read ? std::move(*read) : NiftiImage{};
+  }
+
+  static std::vector<double> values(const NiftiImage& image) {
+    std::vector<double> values(static_cast<std::size_t>(image.voxels()));
+    image.read_values(0, values);
+    return values;
+  }
+};
+
+const char* const kModalities[] = {"t1", "t1ce", "t2", "flair"};
+
+TEST_F(Brats, WritesAVolumePerModalityAndTheMask) {
+  Flags flags = with("--out", in_folder("out.nii.gz").string());
+  flags.set("--preview", in_folder("out.png").string());
+  const CommandResult result = run(flags);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.err.find("t1, t1ce, t2, flair"), std::string::npos) << result.err;
+  std::string expected;
+  for (const char* name : kModalities) {
+    expected += in_folder(std::string("out_") + name + ".nii.gz").string() + "\n";
+  }
+  for (const char* name : {"out_seg.nii.gz", "out.json", "out.png"}) {
+    expected += in_folder(name).string() + "\n";
+  }
+  EXPECT_EQ(result.out, expected);
+
+  const auto sidecar = nlohmann::json::parse(read_text(in_folder("out.json")));
+  ASSERT_EQ(sidecar["Volumes"].size(), 4U);
+  std::set<std::string> different;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::string file = std::string("out_") + kModalities[i] + ".nii.gz";
+    const auto& entry = sidecar["Volumes"][i];
+    EXPECT_EQ(entry["File"], file);
+    EXPECT_EQ(entry["Modality"], kModalities[i]);
+    const std::string content = read_text(in_folder(file));
+    EXPECT_EQ(entry["Sha256"], sha256_hex(std::as_bytes(std::span(content))));
+    different.insert(entry["VoxelsSha256"]);
+    EXPECT_EQ(image(file).header.dims, (std::vector<std::int64_t>{kDims[0], kDims[1], kDims[2]}));
+  }
+  EXPECT_EQ(different.size(), 4U);
+
+  const NiftiImage mask = image("mask.nii");
+  const NiftiImage copy = image("out_seg.nii.gz");
+  EXPECT_EQ(copy.header.type, NiftiType::kUint8);
+  EXPECT_EQ(copy.header.affine, mask.header.affine);
+  EXPECT_EQ(values(copy), values(mask));
+}
+
+// A network whose prediction is a constant of each channel: one that is far below 0 makes the clean
+// image 1 everywhere, one that is far above makes it -1.
+TEST_F(Brats, ChannelsGoToTheirOwnFiles) {
+  TinyModel model(RecipeKind::kBrats);
+  std::ranges::fill(model.at("out.2.weight"), 0.0F);
+  model.at("out.2.bias") = {-1e4F, 1e4F, 1e4F, -1e4F};
+  save(model);
+  ASSERT_EQ(run(usual()).exit_code, 0);
+  const double expected[] = {1, -1, -1, 1};
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto painted = values(image(std::string("out_") + kModalities[i] + ".nii"));
+    EXPECT_TRUE(std::ranges::all_of(painted, [&](double v) { return v == expected[i]; })) << i;
+  }
+}
+
+TEST_F(Brats, MasksOfTheReferencesPreparationHaveMinusOneAsBackground) {
+  std::vector<std::int16_t> labels;
+  for (const std::uint8_t label : brats_labels(kDims)) {
+    labels.push_back(label == 0 ? std::int16_t{-1} : std::int16_t{label});
+  }
+  ASSERT_EQ(run(usual()).exit_code, 0);
+  const std::string with_zero = read_text(in_folder("out_flair.nii"));
+  write_bytes(in_folder("mask.nii"),
+              head_mask(kDims).type(NiftiType::kInt16).voxels(labels).build());
+  Flags flags = usual();
+  flags.set("--overwrite");
+  ASSERT_EQ(run(flags).exit_code, 0);
+  EXPECT_EQ(read_text(in_folder("out_flair.nii")), with_zero);
+  EXPECT_EQ(values(image("out_seg.nii")).front(), 0);
+}
+
+TEST_F(Brats, OneNameThatIsTakenRefusesAll) {
+  write_text(in_folder("out_t2.nii"), "precious");
+  expect_refused(usual(), {"out_t2.nii: exists already"});
+}
+
+}  // namespace
+}  // namespace mezzotint::testing
