@@ -4,16 +4,6 @@
 #include <cstddef>
 
 namespace mezzotint {
-namespace {
-
-double determinant(const Affine& m) {
-  return m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) -
-         m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
-         m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
-}
-
-}  // namespace
-
 Affine identity_affine() {
   return scaling_affine({1, 1, 1});
 }
@@ -46,6 +36,13 @@ Vec3 transform(const Affine& affine, const Vec3& point) {
     result[row] = m[0] * point[0] + m[1] * point[1] + m[2] * point[2] + m[3];
   }
   return result;
+}
+
+double determinant(const Affine& affine) {
+  const Affine& m = affine;
+  return m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) -
+         m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
+         m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
 }
 
 Vec3 column_norms(const Affine& affine) {

@@ -14,6 +14,8 @@ using Affine = std::array<std::array<double, 4>, 4>;
 [[nodiscard]] Affine scaling_affine(const Vec3& scale);
 [[nodiscard]] Affine multiply(const Affine& a, const Affine& b);
 [[nodiscard]] Vec3 transform(const Affine& affine, const Vec3& point);
+// Of the 3x3 part: a voxel's volume, negative when the axes are left-handed.
+[[nodiscard]] double determinant(const Affine& affine);
 // Lengths of the three columns: the voxel's size.
 [[nodiscard]] Vec3 column_norms(const Affine& affine);
 // Finite, columns between 1e-4 and 1e4 long, offsets within 1e7, and far enough from singular that

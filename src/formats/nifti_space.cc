@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.h"
 #include "base/error.h"
 
 namespace mezzotint {
@@ -49,6 +50,30 @@ double largest_shift(const NiftiHeader& header, const Affine& a, const Affine& b
     largest = std::max(largest, std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]));
   }
   return largest;
+}
+
+// The unit quaternion of the rotation nearest to the columns of `m`, its real part not negative.
+// With q = (a, b, c, d) the rows of 4 q q^T are multiples of q, linear in the rotation's entries.
+// The one with the largest diagonal is at least 1 long, so that nothing cancels, even at half
+// turns.
+std::array<double, 4> quaternion_of(const std::array<Vec3, 3>& m) {
+  const double rows[4][4] = {
+      {1 + m[0][0] + m[1][1] + m[2][2], m[2][1] - m[1][2], m[0][2] - m[2][0], m[1][0] - m[0][1]},
+      {m[2][1] - m[1][2], 1 + m[0][0] - m[1][1] - m[2][2], m[0][1] + m[1][0], m[0][2] + m[2][0]},
+      {m[0][2] - m[2][0], m[0][1] + m[1][0], 1 - m[0][0] + m[1][1] - m[2][2], m[1][2] + m[2][1]},
+      {m[1][0] - m[0][1], m[0][2] + m[2][0], m[1][2] + m[2][1], 1 - m[0][0] - m[1][1] + m[2][2]}};
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < 4; ++i) {
+    best = rows[i][i] > rows[best][best] ? i : best;
+  }
+  std::array<double, 4> q{};
+  std::copy_n(rows[best], 4, q.begin());
+  const double length = std::hypot(std::hypot(q[0], q[1]), std::hypot(q[2], q[3]));
+  const double divisor = q[0] < 0 ? -length : length;
+  for (double& part : q) {
+    part /= divisor;
+  }
+  return q;
 }
 
 void note_disagreement(NiftiHeader& header, const std::optional<Affine>& qform) {
@@ -126,6 +151,39 @@ std::optional<Affine> affine_from_pixdim(const NiftiGeometry& geometry) {
     return std::nullopt;
   }
   return usable(geometry, scaling_affine({pixdim[1], pixdim[2], pixdim[3]}));
+}
+
+NiftiGeometry geometry_from_affine(const Affine& affine, int code) {
+  constexpr int kMillimetres = 2;
+  constexpr double kAgreement = 1e-4;
+  check(is_usable(affine) && code > 0, "a geometry needs a usable affine and a code");
+  const Vec3 spacing = column_norms(affine);
+  NiftiGeometry geometry;
+  geometry.sform_code = code;
+  geometry.xyzt_units = kMillimetres;
+  geometry.pixdim = {1, spacing[0], spacing[1], spacing[2], 1, 1, 1, 1};
+  std::copy_n(affine.begin(), 3, geometry.srow.begin());
+
+  NiftiGeometry with_qform = geometry;
+  with_qform.qform_code = code;
+  with_qform.pixdim[0] = determinant(affine) < 0 ? -1 : 1;
+  std::array<Vec3, 3> rotation{};
+  for (std::size_t row = 0; row < 3; ++row) {
+    rotation[row] = {affine[row][0] / spacing[0], affine[row][1] / spacing[1],
+                     affine[row][2] / spacing[2] * with_qform.pixdim[0]};
+    with_qform.qoffset[row] = affine[row][3];
+  }
+  const std::array<double, 4> quaternion = quaternion_of(rotation);
+  for (std::size_t i = 0; i < 3; ++i) {
+    with_qform.quatern[i] = static_cast<float>(quaternion[i + 1]);
+  }
+  const auto read_back = affine_from_qform(with_qform);
+  bool agrees = read_back.has_value();
+  for (std::size_t i = 0; agrees && i < 9; ++i) {
+    const double off = (*read_back)[i / 3][i % 3] - affine[i / 3][i % 3];
+    agrees = std::abs(off) <= kAgreement * spacing[i % 3];
+  }
+  return agrees ? with_qform : geometry;
 }
 
 Status choose_affine(NiftiHeader& header, std::string_view what) {

@@ -37,6 +37,11 @@ TEST(Affine, ColumnNormsAreTheVoxelSize) {
   EXPECT_NEAR(norms[2], 2.0, 1e-14);
 }
 
+TEST(Affine, DeterminantIsTheSignedVolumeOfAVoxel) {
+  EXPECT_EQ(determinant(scaling_affine({2, 3, -4})), -24);
+  EXPECT_EQ(determinant({{{0, 5, 0, 9}, {0, 0, 2, 9}, {3, 0, 0, 9}, {0, 0, 0, 1}}}), 30);
+}
+
 TEST(Affine, InverseLeadsBack) {
   const auto back = inverse(scanner());
   ASSERT_TRUE(back.has_value());

@@ -10,13 +10,12 @@
 #include "base/sha256.h"
 #include "formats/gzip.h"
 #include "formats/nifti.h"
+#include "formats/nifti_space.h"
 #include "support/nifti_builder.h"
-#include "support/nifti_geometry.h"
 
 namespace mezzotint {
 namespace {
 
-using testing::geometry_from_affine;
 using testing::NiftiBuilder;
 
 NiftiImage decode(std::vector<std::byte> bytes) {

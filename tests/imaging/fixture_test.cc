@@ -12,18 +12,17 @@
 #include <string>
 
 #include "base/sha256.h"
+#include "formats/nifti_space.h"
 #include "imaging/encode.h"
 #include "imaging/labels.h"
 #include "imaging/volume.h"
 #include "support/fixture.h"
-#include "support/nifti_geometry.h"
 
 namespace mezzotint {
 namespace {
 
 using testing::FixtureCase;
 using testing::FixtureTensor;
-using testing::geometry_from_affine;
 
 // How the reference encodes, by the number of condition channels.
 struct Recipe {
