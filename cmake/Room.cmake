@@ -57,11 +57,14 @@ set(MEZZOTINT_TEST_ENVIRONMENT
   OMP_TOOL_LIBRARIES=/usr/lib/llvm-14/lib/libarcher.so
   KMP_INHERIT_FP_CONTROL=0)
 
-# mezzotint_test(NAME LINK library ... [LABELS label ...] [SOURCES file ...])
+# mezzotint_test(NAME LINK library ... [LABELS label ...] [SOURCES file ...] [TIMEOUT seconds])
 # Sources default to all .cc files in tests/NAME/. A test labelled "unit" also runs in the asan
 # tree, one labelled "threads" in the tsan tree.
 function(mezzotint_test name)
-  cmake_parse_arguments(ARG "" "" "LINK;LABELS;SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT" "LINK;LABELS;SOURCES" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 600)
+  endif()
   if(NOT ARG_SOURCES)
     file(GLOB ARG_SOURCES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${name}/*.cc")
   endif()
@@ -77,7 +80,7 @@ function(mezzotint_test name)
   set(properties_file ${CMAKE_CURRENT_BINARY_DIR}/${name}_test_properties.cmake)
   file(WRITE ${properties_file}
     "if(${name}_test_TESTS)\n"
-    "  set_tests_properties(\${${name}_test_TESTS} PROPERTIES TIMEOUT 600 LABELS \"${ARG_LABELS}\"\n"
+    "  set_tests_properties(\${${name}_test_TESTS} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS \"${ARG_LABELS}\"\n"
     "    ENVIRONMENT \"${MEZZOTINT_TEST_ENVIRONMENT}\")\n"
     "endif()\n")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${properties_file})

@@ -46,6 +46,21 @@ std::vector<float> random_weight(const NamedShape& key, std::uint64_t seed) {
   return random_floats(count, seed, -range, range);
 }
 
+MedDdpmConfig tiny_network(RecipeKind recipe) {
+  const auto images = static_cast<std::int64_t>(recipe_of(recipe).modalities.size());
+  const auto labels = static_cast<std::int64_t>(recipe_of(recipe).label_names.size());
+  return {.recipe = recipe,
+          .in_channels = images + labels,
+          .image_channels = images,
+          .condition_channels = labels,
+          .out_channels = images,
+          .base_channels = 32,
+          .res_blocks = 1,
+          .channel_multiplier = {1, 1},
+          .attention_levels = {},
+          .heads = 1};
+}
+
 }  // namespace
 
 TemporaryFolder::TemporaryFolder() {
@@ -81,33 +96,21 @@ void write_bytes(const fs::path& path, std::span<const std::byte> bytes) {
   write_text(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-TinyModel::TinyModel(RecipeKind recipe) {
-  const auto images = static_cast<std::int64_t>(recipe_of(recipe).modalities.size());
-  const auto labels = static_cast<std::int64_t>(recipe_of(recipe).label_names.size());
-  const MedDdpmConfig config{.recipe = recipe,
-                             .in_channels = images + labels,
-                             .image_channels = images,
-                             .condition_channels = labels,
-                             .out_channels = images,
-                             .base_channels = 32,
-                             .res_blocks = 1,
-                             .channel_multiplier = {1, 1},
-                             .attention_levels = {},
-                             .heads = 1};
+RandomModel::RandomModel(const MedDdpmConfig& config, int timesteps) {
   auto wanted = med_ddpm_keys(config);
-  check(wanted.ok(), "the tiny network exists");
+  check(wanted.ok(), "the network exists");
   keys = std::move(*wanted);
   std::uint64_t seed = 0;
   for (const NamedShape& key : keys) {
     values[key.name] = random_weight(key, ++seed);
   }
-  const auto schedule = cosine_schedule(kTimesteps);
+  const auto schedule = cosine_schedule(timesteps);
   check(schedule.ok(), "the schedule exists");
-  keys.push_back({"betas", {kTimesteps}});
+  keys.push_back({"betas", {timesteps}});
   values["betas"] = {schedule->betas.begin(), schedule->betas.end()};
 }
 
-void TinyModel::save(const fs::path& path) const {
+void RandomModel::save(const fs::path& path) const {
   std::vector<TensorToWrite> tensors;
   for (const NamedShape& key : keys) {
     tensors.push_back(
@@ -116,19 +119,21 @@ void TinyModel::save(const fs::path& path) const {
   save_tensors(path, tensors);
 }
 
-std::vector<float>& TinyModel::at(const std::string& key) {
+std::vector<float>& RandomModel::at(const std::string& key) {
   return values.at(key);
 }
 
-void TinyModel::remove(const std::string& key) {
+void RandomModel::remove(const std::string& key) {
   std::erase_if(keys, [&](const NamedShape& entry) { return entry.name == key; });
 }
 
-void TinyModel::add(const std::string& key, const std::vector<std::int64_t>& shape) {
+void RandomModel::add(const std::string& key, const std::vector<std::int64_t>& shape) {
   remove(key);
   keys.push_back({key, shape});
   values[key].assign(elements_of(shape), 0.0F);
 }
+
+TinyModel::TinyModel(RecipeKind recipe) : RandomModel(tiny_network(recipe), kTimesteps) {}
 
 std::vector<std::uint8_t> head_labels(const Dims3& dims) {
   std::vector<std::uint8_t> labels;

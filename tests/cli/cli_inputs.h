@@ -36,12 +36,9 @@ class TemporaryFolder {
 void write_text(const std::filesystem::path& path, std::string_view text);
 void write_bytes(const std::filesystem::path& path, std::span<const std::byte> bytes);
 
-// The smallest network of a recipe: 2 levels of 32 channels, sides a multiple of 2, a schedule of
-// 50 timesteps, random weights that keep activations near 1. May be changed before it is saved.
-struct TinyModel {
-  static constexpr int kTimesteps = 50;
-
-  explicit TinyModel(RecipeKind recipe = RecipeKind::kWholeHead);
+// A checkpoint of random weights that keep activations near 1. May be changed before it is saved.
+struct RandomModel {
+  RandomModel(const MedDdpmConfig& config, int timesteps);
   void save(const std::filesystem::path& path) const;  // safetensors, plain keys and `betas`
 
   [[nodiscard]] std::vector<float>& at(const std::string& key);
@@ -50,6 +47,14 @@ struct TinyModel {
 
   std::vector<NamedShape> keys;
   std::map<std::string, std::vector<float>> values;
+};
+
+// The smallest network of a recipe: 2 levels of 32 channels, sides a multiple of 2, a schedule of
+// 50 timesteps.
+struct TinyModel : RandomModel {
+  static constexpr int kTimesteps = 50;
+
+  explicit TinyModel(RecipeKind recipe = RecipeKind::kWholeHead);
 };
 
 // Labels of a lopsided head: a box of brain (1) with a tumour (2) in one corner.

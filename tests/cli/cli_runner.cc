@@ -16,8 +16,6 @@
 namespace mezzotint::testing {
 namespace {
 
-constexpr int kTimeoutMilliseconds = 120'000;
-
 // Appends what `descriptor` has; at its end closes it and sets it to -1.
 void drain(int& descriptor, std::string& text) {
   std::array<char, 4096> block;
@@ -76,9 +74,10 @@ RunningCommand::~RunningCommand() {
   }
 }
 
-bool RunningCommand::pump() {
+bool RunningCommand::pump(std::chrono::milliseconds patience) {
   std::array<pollfd, 2> streams{{{out_, POLLIN, 0}, {err_, POLLIN, 0}}};
-  if ((out_ < 0 && err_ < 0) || ::poll(streams.data(), 2, kTimeoutMilliseconds) <= 0) {
+  if ((out_ < 0 && err_ < 0) ||
+      ::poll(streams.data(), 2, static_cast<int>(patience.count())) <= 0) {
     return false;
   }
   if (streams[0].revents != 0) {
@@ -108,8 +107,8 @@ void RunningCommand::close_stdout() {
   out_ = -1;
 }
 
-CommandResult RunningCommand::finish() {
-  while (pump()) {
+CommandResult RunningCommand::finish(std::chrono::milliseconds patience) {
+  while (pump(patience)) {
   }
   if (out_ >= 0 || err_ >= 0) {
     send(SIGKILL);
@@ -130,8 +129,9 @@ CommandResult RunningCommand::finish() {
   return result_;
 }
 
-CommandResult run_program(const std::vector<std::string>& arguments) {
-  return RunningCommand(arguments).finish();
+CommandResult run_program(const std::vector<std::string>& arguments,
+                          std::chrono::milliseconds patience) {
+  return RunningCommand(arguments).finish(patience);
 }
 
 // A limit cannot be set between posix_spawn's fork and its exec, so a shell sets it.

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,7 +18,10 @@ struct CommandResult {
   std::uint64_t peak_bytes = 0;  // high-water mark of its resident set
 };
 
-// One child process. Each wait gives up after two minutes: finish() then kills the child.
+// How long a program may say nothing before a wait for it gives up.
+inline constexpr std::chrono::milliseconds kPatience = std::chrono::minutes(2);
+
+// One child process. When finish() gives up, it kills the child.
 class RunningCommand {
  public:
   // The program with `arguments`; its stdin is empty, its stderr goes to the file `err_path` if one
@@ -36,10 +40,10 @@ class RunningCommand {
   void send(int signal);
   // Closes our end of its stdout, as a reader does that has seen enough.
   void close_stdout();
-  CommandResult finish();
+  CommandResult finish(std::chrono::milliseconds patience = kPatience);
 
  private:
-  bool pump();
+  bool pump(std::chrono::milliseconds patience = kPatience);
 
   pid_t child_ = -1;
   int out_ = -1;
@@ -47,7 +51,8 @@ class RunningCommand {
   CommandResult result_;
 };
 
-CommandResult run_program(const std::vector<std::string>& arguments);
+CommandResult run_program(const std::vector<std::string>& arguments,
+                          std::chrono::milliseconds patience = kPatience);
 
 // The same by way of a shell script in which `"$0" "$@"` is the program with its arguments.
 CommandResult run_in_shell(const std::string& script, const std::vector<std::string>& arguments);

@@ -13,6 +13,8 @@
 
 #include "base/sha256.h"
 #include "formats/nifti_space.h"
+#include "imaging/brats_export.h"
+#include "imaging/crop_or_pad.h"
 #include "imaging/encode.h"
 #include "imaging/labels.h"
 #include "imaging/volume.h"
@@ -133,6 +135,38 @@ void check_transposition(const FixtureCase& fixture, const FixtureTensor& sample
   }
 }
 
+// out [x, y, z] from in [x, y, z]: intensities to 0..1, then cropped or padded to out's size. The
+// manifest states in's affine in words.
+void check_export(const FixtureCase& fixture, const FixtureTensor& in, const FixtureTensor& out,
+                  const FixtureTensor& affine) {
+  const auto values = fixture.read(in.name);
+  const auto expected = fixture.read(out.name);
+  const auto expected_affine = fixture.read_double(affine.name);
+  ASSERT_TRUE(values.ok() && expected.ok() && expected_affine.ok());
+  const std::size_t stated = in.what.find("[[");
+  ASSERT_NE(stated, std::string::npos) << in.what;
+  Volume volume{{{in.shape[0], in.shape[1], in.shape[2]},
+                 nlohmann::json::parse(in.what.substr(stated)).get<Affine>()},
+                {}};
+  volume.data = reverse_axes<float>(*values, volume.dims);
+  rescale_to_unit(volume.data);
+  const Volume actual = crop_or_pad(volume, {out.shape[0], out.shape[1], out.shape[2]});
+  EXPECT_TRUE(actual.data == reverse_axes<float>(*expected, actual.dims)) << out.name << " differs";
+  for (std::size_t i = 0; i < 16; ++i) {
+    EXPECT_EQ(actual.affine[i / 4][i % 4], (*expected_affine)[i]) << affine.name;
+  }
+}
+
+void check_label_exchange(const FixtureCase& fixture, const FixtureTensor& in,
+                          const FixtureTensor& out) {
+  const auto before = fixture.read(in.name);
+  const auto after = fixture.read(out.name);
+  ASSERT_TRUE(before.ok() && after.ok());
+  std::vector<std::uint8_t> labels(before->begin(), before->end());
+  exchange_labels(labels);
+  EXPECT_EQ(labels, std::vector<std::uint8_t>(after->begin(), after->end()));
+}
+
 struct PreprocessCase {
   std::filesystem::path manifest;
   std::string prefix;  // of the tensors' names
@@ -186,7 +220,20 @@ TEST_P(PreprocessTest, Agrees) {
   if (has_output) {
     check_transposition(*fixture, *sample, *volumes);
   }
-  if (!has_condition && !has_output) {
+  const auto* in = fixture->find(prefix + ".in");
+  const auto* out = fixture->find(prefix + ".out");
+  const auto* affine = fixture->find(prefix + ".affine");
+  const auto* labels_in = fixture->find(prefix + ".labels_in");
+  const auto* labels_out = fixture->find(prefix + ".labels_out");
+  const bool has_export = in != nullptr && out != nullptr && affine != nullptr;
+  const bool has_exchange = labels_in != nullptr && labels_out != nullptr;
+  if (has_export) {
+    check_export(*fixture, *in, *out, *affine);
+  }
+  if (has_exchange) {
+    check_label_exchange(*fixture, *labels_in, *labels_out);
+  }
+  if (!has_condition && !has_output && !has_export && !has_exchange) {
     GTEST_SKIP() << "kind \"" << prefix.substr(0, prefix.find('.')) << "\" has no feature yet";
   }
 }
