@@ -119,9 +119,9 @@ Result<std::vector<std::byte>> read_start(const std::filesystem::path& path) {
 // `error` met at the header of `path`.
 Error about_header(const Error& error, const std::filesystem::path& header,
                    const std::filesystem::path& path) {
-  return header == path ? error
-                        : make_error(error.code, "{} (the header of {})", error.message,
-                                     path.string());
+  return header == path
+             ? error
+             : make_error(error.code, "{} (the header of {})", error.message, path.string());
 }
 
 Result<NiftiImage> read_pair(NiftiHeader header, const std::filesystem::path& header_path) {

@@ -18,8 +18,7 @@ constexpr Resize kResizes[] = {Resize::kAuto, Resize::kPad, Resize::kResample, R
 // Whether resampling would move no voxel's centre by more than half a voxel.
 bool lies_as(const Grid& framed, const Grid& straight) {
   const Vec3 spacing = column_norms(straight.affine);
-  return grid_distance(framed, straight) <=
-         0.5 * *std::min_element(spacing.begin(), spacing.end());
+  return grid_distance(framed, straight) <= 0.5 * *std::min_element(spacing.begin(), spacing.end());
 }
 
 FitKind choose_kind(bool same_dims, bool spacing_known, bool as_trained, Resize resize) {
@@ -204,9 +203,8 @@ Result<FittedLabels> fit_labels(const LabelVolume& mask, const Fit& fit, const L
   }
   const LabelCounts before = count_labels(mask);
   const LabelCounts within = count_labels_within(fitted.labels, fit.grid);
-  fitted.labels = fit.kind == FitKind::kPadded
-                      ? crop_or_pad(fitted.labels, fit.grid.dims, 0)
-                      : resample_labels(fitted.labels, fit.grid);
+  fitted.labels = fit.kind == FitKind::kPadded ? crop_or_pad(fitted.labels, fit.grid.dims, 0)
+                                               : resample_labels(fitted.labels, fit.grid);
   if (Status status = check_none_lost(before, within, fitted.labels, fit, names); !status) {
     return status.error();
   }

@@ -18,11 +18,11 @@ namespace mezzotint {
 
 struct Condition {
   std::filesystem::path file;
-  std::string sha256;   // of the mask's file
-  NiftiHeader header;   // of the mask
-  LabelVolume mask;     // as stored
-  Fit fit;              // how it comes to the grid, and results back
-  LabelVolume labels;   // what is encoded: FittedLabels::labels
+  std::string sha256;              // of the mask's file
+  NiftiHeader header;              // of the mask
+  LabelVolume mask;                // as stored
+  Fit fit;                         // how it comes to the grid, and results back
+  LabelVolume labels;              // what is encoded: FittedLabels::labels
   std::vector<std::string> notes;  // what was assumed or lost
 };
 

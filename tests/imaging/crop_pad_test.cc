@@ -44,8 +44,7 @@ TEST(CropOrPad, TheAffineMovesAlong) {
 TEST(CropOrPad, CutsBratsAsTheReferenceDoes) {
   const Grid raw{{240, 240, 155}, {{{-1, 0, 0, 0}, {0, -1, 0, 239}, {0, 0, 1, 0}, {0, 0, 0, 1}}}};
   const Grid cut = crop_or_pad(raw, {192, 192, 144});
-  EXPECT_EQ(cut.affine,
-            (Affine{{{-1, 0, 0, -24}, {0, -1, 0, 215}, {0, 0, 1, 6}, {0, 0, 0, 1}}}));
+  EXPECT_EQ(cut.affine, (Affine{{{-1, 0, 0, -24}, {0, -1, 0, 215}, {0, 0, 1, 6}, {0, 0, 0, 1}}}));
 }
 
 TEST(CropOrPad, GoesBackExactly) {

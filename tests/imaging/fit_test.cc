@@ -133,14 +133,12 @@ TEST(PlanFit, ChoosesTheWay) {
 }
 
 TEST(PlanFit, NamesOfResizeRoundTrip) {
-  for (const Resize resize :
-       {Resize::kAuto, Resize::kPad, Resize::kResample, Resize::kReference}) {
+  for (const Resize resize : {Resize::kAuto, Resize::kPad, Resize::kResample, Resize::kReference}) {
     EXPECT_EQ(*resize_from_name(name_of(resize)), resize);
   }
   const auto wrong = resize_from_name("stretch");
   ASSERT_FALSE(wrong.ok());
-  EXPECT_EQ(wrong.error().message,
-            "resize: `stretch` is not auto, pad, resample or reference");
+  EXPECT_EQ(wrong.error().message, "resize: `stretch` is not auto, pad, resample or reference");
 }
 
 // Whole voxels as long as none would move by more than half of one.
@@ -210,8 +208,7 @@ TEST(BringBack, IsTheSameInTheWorldForAllOrientations) {
     FitOptions options;
     FitKind kind;
   };
-  const LabelVolume mask =
-      head(grid_of({15, 12, 17}, {1.1F, 1.3F, 0.9F}, {-7.123F, 3.7F, 11.9F}));
+  const LabelVolume mask = head(grid_of({15, 12, 17}, {1.1F, 1.3F, 0.9F}, {-7.123F, 3.7F, 11.9F}));
   FitOptions with_spacing = options_for({16, 16, 16}, 1.2);
   FitOptions padded = options_for({16, 10, 16});
   padded.resize = Resize::kPad;
@@ -262,8 +259,7 @@ TEST(BringBack, GivesWholeVoxelsBack) {
 // As many voxels as the grid has, but not its sides: nothing is taken for the same by its size.
 TEST(BringBack, DoesNotScrambleAnEqualCountOfVoxels) {
   const LabelVolume mask = head(grid_of({32, 16, 8}, {1, 1, 1}, {0, 0, 0}));
-  for (const Resize resize :
-       {Resize::kAuto, Resize::kPad, Resize::kResample, Resize::kReference}) {
+  for (const Resize resize : {Resize::kAuto, Resize::kPad, Resize::kResample, Resize::kReference}) {
     const Fit fit = plan(mask, options_for({16, 16, 16}, {}, resize));
     ASSERT_EQ(fit.grid.dims, (Dims3{16, 16, 16}));
     // A result that grows along x in the world.
@@ -291,9 +287,8 @@ TEST(BringBack, KeepsPlacesOfObliqueMasks) {
                        {0, 0.1, 1.4, 7},
                        {0, 0, 0, 1}}}};
   const auto field = [](const Vec3& p) { return 0.25 * p[0] - 0.5 * p[1] + 0.125 * p[2]; };
-  for (const auto& [spacing, kind] :
-       {std::pair{std::optional(2.0), FitKind::kResampled},
-        std::pair{std::optional<double>(), FitKind::kStretched}}) {
+  for (const auto& [spacing, kind] : {std::pair{std::optional(2.0), FitKind::kResampled},
+                                      std::pair{std::optional<double>(), FitKind::kStretched}}) {
     const Fit fit = plan(oblique, options_for({32, 32, 32}, spacing));
     ASSERT_EQ(fit.kind, kind);
     Volume result{fit.grid, {}};
@@ -336,8 +331,7 @@ TEST(FitLabels, RefusesToLoseALabel) {
     return labels.ok() ? "" : labels.error().message;
   };
   // Cropped away.
-  LabelVolume mask{grid_of({16, 16, 16}, {1, 1, 1}, {0, 0, 0}),
-                   std::vector<std::uint8_t>(4096, 1)};
+  LabelVolume mask{grid_of({16, 16, 16}, {1, 1, 1}, {0, 0, 0}), std::vector<std::uint8_t>(4096, 1)};
   mask.data[0] = 2;
   EXPECT_EQ(refusal(mask, options_for({8, 8, 8}, 1.0)),
             "label 2 (tumour): none of its 1 voxels is left on the model's grid of 8x8x8 voxels of "
@@ -356,8 +350,7 @@ TEST(FitLabels, RefusesToLoseALabel) {
 // Voxels of a metre: the grid fits between their centres, and would come back as background.
 TEST(FitLabels, RefusesUnitsThatCannotBe) {
   for (const double spacing : {1000.0, 0.001}) {
-    const LabelVolume mask =
-        head(grid_of({20, 20, 20}, {spacing, spacing, spacing}, {0, 0, 0}));
+    const LabelVolume mask = head(grid_of({20, 20, 20}, {spacing, spacing, spacing}, {0, 0, 0}));
     const auto labels = fit_labels(mask, plan(mask, options_for({32, 32, 32}, 6.0)), kNames);
     ASSERT_FALSE(labels.ok()) << spacing;
     EXPECT_NE(labels.error().message.find("label 1 (brain): none of its"), std::string::npos);
