@@ -149,8 +149,8 @@ Status VolumeJob::prepare() {
 // What the process holds now and what it will add: weights and arena (which it holds already when
 // they served another volume), and beside them either what painting needs or a result on its way to
 // the file: x, a copy of one channel on the model's grid, and on the mask's grid that channel with
-// either the file's bytes or what the preview makes (volume and mask turned, the brain's values). A
-// lower bound until the mask is read.
+// either itself as it was before it was turned back, the file's bytes or what the preview makes
+// (volume and mask turned, the brain's values). A lower bound until the mask is read.
 std::uint64_t VolumeJob::predict_peak() const {
   const Session& session = painter_.session();
   const std::int64_t painting = painter_.painting_floats() + (noise_ ? noise_->floats() : 0);
