@@ -39,7 +39,11 @@ struct GenerateRequest {
   int threads = 0;                                  // 0: all processors this process may use
   std::optional<std::uint64_t> memory_limit;        // bytes; the system's own limit always holds
   std::optional<std::array<std::int64_t, 3>> size;  // grid of the model in voxels: x, y, z
-  std::optional<std::filesystem::path> preview;     // PNG
+  bool size_of_mask = false;    // instead: the mask's own grid, each side up to what the network
+                                // needs; the default when neither request nor model has a grid
+  std::string resize = "auto";  // auto, pad, resample, reference: how masks come to the grid
+  bool as_stored = false;       // axes as in the mask's file, not turned to the model's frame
+  std::optional<std::filesystem::path> preview;  // PNG
   std::optional<std::filesystem::path> noise;  // safetensors: x_T [1, C, z, y, x], and for samplers
                                                // that draw noise also noise [steps, 1, C, z, y, x]
   bool overwrite = false;

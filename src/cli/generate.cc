@@ -175,7 +175,9 @@ struct GenerateArguments {
 
 // The words of the command line that the request holds as numbers.
 Status read_words(GenerateArguments& arguments) {
-  if (!arguments.size.empty()) {
+  if (arguments.size == "mask") {
+    arguments.request.size_of_mask = true;
+  } else if (!arguments.size.empty()) {
     const auto size = parse_size(arguments.size);
     if (!size) {
       return size.error();
@@ -244,7 +246,12 @@ Verb add_generate(CLI::App& program) {
   app->add_option("--noise", r.noise, "Safetensors file to take the noise from instead");
   app->add_option("--precision", r.precision, "strict or fp32")->capture_default_str();
   app->add_option("--weights", r.weights, "ema or model")->capture_default_str();
-  app->add_option("--size", arguments->size, "Grid of the model: 128 or 128x128x96 [the recipe's]");
+  app->add_option("--size", arguments->size,
+                  "Grid of the model: 128, 128x128x96 or mask, its own [the recipe's, else mask]");
+  app->add_option("--resize", r.resize,
+                  "How the mask comes to that grid: auto, pad, resample or reference")
+      ->capture_default_str();
+  app->add_flag("--as-stored", r.as_stored, "Keep the axes of the mask's file");
   app->add_option("--threads", r.threads, "0: all processors")->capture_default_str();
   app->add_option("--memory-limit", arguments->memory_limit, "Refuse above this: 3.8GB, 4GiB");
   app->add_flag("--overwrite", r.overwrite, "Replace existing files");

@@ -92,6 +92,14 @@ struct NiftiImage {
 // where the other half of a pair is.
 [[nodiscard]] Result<NiftiImage> read_nifti(const std::filesystem::path& path);
 
+// Its header alone, with the same refusals; the file's first 64 KiB are read.
+[[nodiscard]] Result<NiftiHeader> read_nifti_header(const std::filesystem::path& path);
+
+// Memory that read_nifti(path) needs at least: the file with the voxels and, where that is
+// compressed, what its header promises, as far as it can be in there. 0 when the file is not what
+// it should be; reading it says why.
+[[nodiscard]] std::uint64_t nifti_read_bytes(const std::filesystem::path& path);
+
 // What read_nifti(path) may read: the file itself, and the other half where its name is that of
 // one.
 [[nodiscard]] std::vector<std::filesystem::path> nifti_files(const std::filesystem::path& path);

@@ -99,6 +99,31 @@ std::optional<std::filesystem::path> sibling(const std::filesystem::path& path,
   return use_compressed ? compressed : plain;
 }
 
+std::filesystem::path header_path(const std::filesystem::path& path) {
+  return sibling(path, ".img", ".hdr").value_or(path);
+}
+
+Result<std::vector<std::byte>> read_start(const std::filesystem::path& path) {
+  constexpr std::uint64_t kStartBytes = 64 << 10;
+  const auto file = InputFile::open(path);
+  if (!file) {
+    return file.error();
+  }
+  std::vector<std::byte> start(std::min(file->size(), kStartBytes));
+  if (Status status = file->read_at(0, start); !status) {
+    return status.error();
+  }
+  return start;
+}
+
+// `error` met at the header of `path`.
+Error about_header(const Error& error, const std::filesystem::path& header,
+                   const std::filesystem::path& path) {
+  return header == path
+             ? error
+             : make_error(error.code, "{} (the header of {})", error.message, path.string());
+}
+
 Result<NiftiImage> read_pair(NiftiHeader header, const std::filesystem::path& header_path) {
   const auto voxels_path = sibling(header_path, ".hdr", ".img");
   if (!voxels_path) {
@@ -187,15 +212,35 @@ std::vector<std::filesystem::path> nifti_files(const std::filesystem::path& path
   return files;
 }
 
+Result<NiftiHeader> read_nifti_header(const std::filesystem::path& path) {
+  const std::filesystem::path first = header_path(path);
+  const auto start = read_start(first);
+  return start ? header_of(*start, first.string())
+               : Result<NiftiHeader>(about_header(start.error(), first, path));
+}
+
+std::uint64_t nifti_read_bytes(const std::filesystem::path& path) {
+  constexpr std::uint64_t kMostCompressed = 1032;  // deflate: 258 bytes by two bits
+  const auto header = read_nifti_header(path);
+  const std::filesystem::path first = header_path(path);
+  const std::filesystem::path voxels =
+      header && header->two_files ? sibling(first, ".hdr", ".img").value_or(first) : first;
+  const auto file = InputFile::open(voxels);
+  const auto start = read_start(voxels);
+  if (!file || !start) {
+    return 0;
+  }
+  if (!header || !is_gzip(*start)) {
+    return file->size();
+  }
+  return file->size() + std::min(bytes_needed(*header), file->size() * kMostCompressed);
+}
+
 Result<NiftiImage> read_nifti(const std::filesystem::path& path) {
-  const std::filesystem::path first = sibling(path, ".img", ".hdr").value_or(path);
+  const std::filesystem::path first = header_path(path);
   auto bytes = read_file(first, kMaxNiftiBytes);
   if (!bytes) {
-    if (first == path) {
-      return bytes.error();
-    }
-    return make_error(bytes.error().code, "{} (the header of {})", bytes.error().message,
-                      path.string());
+    return about_header(bytes.error(), first, path);
   }
   const std::string what = first.string();
   auto header = header_of(*bytes, what);

@@ -19,7 +19,7 @@ VolumeOf<T> to_brats_grid(VolumeOf<T> volume) {
   if (!to_frame->is_identity()) {
     volume = reorient(volume, *to_frame);
   }
-  return volume.dims == kBratsDims ? std::move(volume) : crop_or_pad(volume, kBratsDims);
+  return volume.dims == kBratsDims ? std::move(volume) : crop_or_pad(volume, kBratsDims, T{});
 }
 
 }  // namespace

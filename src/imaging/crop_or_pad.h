@@ -1,14 +1,18 @@
-// Another extent around the same centre: voxels keep their values and world positions.
+// Whole voxels added to a volume's sides, or cut off: what stays keeps its value and its place.
 #pragma once
+
+#include <cstdint>
 
 #include "imaging/volume.h"
 
 namespace mezzotint {
 
-// Planes are cut or added at both ends of each axis, half and half; of an odd number, the larger
-// part in front (at low indices), as torchio's CropOrPad does. Added voxels are 0. dims: all
-// positive.
-[[nodiscard]] LabelVolume crop_or_pad(const LabelVolume& volume, const Dims3& dims);
-[[nodiscard]] Volume crop_or_pad(const Volume& volume, const Dims3& dims);
+// `dims` voxels around the middle. Of an odd number of planes the odd one is added or cut in front,
+// as torchio's CropOrPad does, so that going back to the old dims is the exact inverse.
+[[nodiscard]] Grid crop_or_pad(const Grid& grid, const Dims3& dims);
+// New voxels are `fill`.
+[[nodiscard]] LabelVolume crop_or_pad(const LabelVolume& volume, const Dims3& dims,
+                                      std::uint8_t fill);
+[[nodiscard]] Volume crop_or_pad(const Volume& volume, const Dims3& dims, float fill);
 
 }  // namespace mezzotint

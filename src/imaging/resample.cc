@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/check.h"
-#include "base/error.h"
 #include "imaging/reorient.h"
 
 namespace mezzotint {
@@ -21,48 +20,71 @@ struct Neighbours {
   std::array<double, 8> weight{};
 };
 
-class Sampler {
+// From voxels of one grid to voxels of another, by way of the world.
+class VoxelMap {
  public:
-  Sampler(const Grid& from, const Grid& to) : dims_(from.dims) {
-    const auto to_voxel = inverse(from.affine);
-    check(to_voxel.has_value(), "a volume has an invertible affine");
-    map_ = multiply(*to_voxel, to.affine);
+  VoxelMap(const Grid& from, const Grid& to)
+      : from_middle_(middle_voxel(from)), to_middle_(middle_voxel(to)) {
+    const auto to_voxel = inverse(to.affine);
+    check(to_voxel.has_value(), "a grid has an invertible affine");
+    linear_ = multiply(*to_voxel, from.affine);
+    const Vec3 shifted = transform(linear_, from_middle_);
+    for (std::size_t i = 0; i < 3; ++i) {
+      linear_[i][3] = 0;
+      const double shift = shifted[i] - to_middle_[i];
+      // Positions count from the middle, so the affines' translations matter in `shift` alone.
+      to_middle_[i] += std::abs(shift) < kSnap ? 0 : shift;
+    }
   }
 
-  // False when the target voxel's centre is outside the field of view.
-  [[nodiscard]] bool find(const Vec3& target, Neighbours& out) const {
-    const Vec3 position = transform(map_, target);
-    std::array<std::array<std::int64_t, 2>, 3> at{};
-    std::array<std::array<double, 2>, 3> weight{};
-    for (std::size_t i = 0; i < 3; ++i) {
-      const auto last = static_cast<double>(dims_[i] - 1);
-      if (!(position[i] >= -0.5 - kSnap && position[i] <= last + 0.5 + kSnap)) {
-        return false;
-      }
-      double inside = std::clamp(position[i], 0.0, last);
-      if (std::abs(inside - std::round(inside)) < kSnap) {
-        inside = std::round(inside);
-      }
-      const double low = std::floor(inside);
-      at[i][0] = static_cast<std::int64_t>(low);
-      at[i][1] = std::min(at[i][0] + 1, dims_[i] - 1);
-      weight[i] = {1 - (inside - low), inside - low};
-    }
-    for (std::size_t corner = 0; corner < 8; ++corner) {
-      const std::size_t x = corner & 1;
-      const std::size_t y = corner >> 1 & 1;
-      const std::size_t z = corner >> 2;
-      out.index[corner] =
-          static_cast<std::size_t>((at[2][z] * dims_[1] + at[1][y]) * dims_[0] + at[0][x]);
-      out.weight[corner] = weight[0][x] * weight[1][y] * weight[2][z];
-    }
-    return true;
+  [[nodiscard]] Vec3 operator()(const Vec3& voxel) const {
+    const Vec3 moved = transform(linear_, {voxel[0] - from_middle_[0], voxel[1] - from_middle_[1],
+                                           voxel[2] - from_middle_[2]});
+    return {moved[0] + to_middle_[0], moved[1] + to_middle_[1], moved[2] + to_middle_[2]};
   }
 
  private:
-  Dims3 dims_;
-  Affine map_{};  // target voxel -> source voxel
+  Vec3 from_middle_;
+  Vec3 to_middle_;
+  Affine linear_{};
 };
+
+// The field of view ends half a voxel outside the outer centres.
+bool in_field(const Dims3& dims, const Vec3& position) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    // Written so that NaN is outside.
+    if (!(position[i] >= -0.5 - kSnap &&
+          position[i] <= static_cast<double>(dims[i]) - 0.5 + kSnap)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Neighbours neighbours(const Dims3& dims, const Vec3& position) {
+  std::array<std::array<std::int64_t, 2>, 3> at{};
+  std::array<std::array<double, 2>, 3> weight{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    double inside = std::clamp(position[i], 0.0, static_cast<double>(dims[i] - 1));
+    if (std::abs(inside - std::round(inside)) < kSnap) {
+      inside = std::round(inside);
+    }
+    const double low = std::floor(inside);
+    at[i][0] = static_cast<std::int64_t>(low);
+    at[i][1] = std::min(at[i][0] + 1, dims[i] - 1);
+    weight[i] = {1 - (inside - low), inside - low};
+  }
+  Neighbours out;
+  for (std::size_t corner = 0; corner < 8; ++corner) {
+    const std::size_t x = corner & 1;
+    const std::size_t y = corner >> 1 & 1;
+    const std::size_t z = corner >> 2;
+    out.index[corner] =
+        static_cast<std::size_t>((at[2][z] * dims[1] + at[1][y]) * dims[0] + at[0][x]);
+    out.weight[corner] = weight[0][x] * weight[1][y] * weight[2][z];
+  }
+  return out;
+}
 
 std::uint8_t heaviest_label(const std::vector<std::uint8_t>& labels, const Neighbours& around) {
   std::uint8_t best = 0;
@@ -82,28 +104,29 @@ std::uint8_t heaviest_label(const std::vector<std::uint8_t>& labels, const Neigh
   return best;
 }
 
-template <typename T, typename Value>
-VolumeOf<T> sample_grid(const Grid& from, const Grid& target, T outside, const Value& value) {
-  VolumeOf<T> result{target, std::vector<T>(static_cast<std::size_t>(target.voxels()), outside)};
-  const Sampler sampler(from, target);
-  Neighbours around;
-  std::size_t out = 0;
-  for (std::int64_t z = 0; z < target.dims[2]; ++z) {
-    for (std::int64_t y = 0; y < target.dims[1]; ++y) {
-      for (std::int64_t x = 0; x < target.dims[0]; ++x, ++out) {
-        const Vec3 centre{static_cast<double>(x), static_cast<double>(y), static_cast<double>(z)};
-        if (sampler.find(centre, around)) {
-          result.data[out] = value(around);
-        }
+template <typename Visit>
+void for_each_voxel(const Dims3& dims, const Visit& visit) {
+  std::size_t index = 0;
+  for (std::int64_t z = 0; z < dims[2]; ++z) {
+    for (std::int64_t y = 0; y < dims[1]; ++y) {
+      for (std::int64_t x = 0; x < dims[0]; ++x, ++index) {
+        visit(index, Vec3{static_cast<double>(x), static_cast<double>(y), static_cast<double>(z)});
       }
     }
   }
-  return result;
 }
 
-bool any_label(const LabelVolume& volume) {
-  return std::any_of(volume.data.begin(), volume.data.end(),
-                     [](std::uint8_t label) { return label != 0; });
+template <typename T, typename Value>
+VolumeOf<T> sample_grid(const Grid& from, const Grid& target, T outside, const Value& value) {
+  VolumeOf<T> result{target, std::vector<T>(static_cast<std::size_t>(target.voxels()), outside)};
+  const VoxelMap to_source(target, from);
+  for_each_voxel(target.dims, [&](std::size_t index, const Vec3& voxel) {
+    const Vec3 position = to_source(voxel);
+    if (in_field(from.dims, position)) {
+      result.data[index] = value(neighbours(from.dims, position));
+    }
+  });
+  return result;
 }
 
 }  // namespace
@@ -139,19 +162,10 @@ Grid stretched_grid(const Grid& field, const Dims3& dims) {
   return {dims, multiply(field.affine, to_field)};
 }
 
-Result<LabelVolume> resample_labels(const LabelVolume& volume, const Grid& target) {
-  auto result = sample_grid<std::uint8_t>(volume, target, 0, [&](const Neighbours& around) {
+LabelVolume resample_labels(const LabelVolume& volume, const Grid& target) {
+  return sample_grid<std::uint8_t>(volume, target, 0, [&](const Neighbours& around) {
     return heaviest_label(volume.data, around);
   });
-  if (any_label(volume) && !any_label(result)) {
-    const Vec3 spacing = column_norms(target.affine);
-    return invalid_input(
-        "no label of the mask is left on a grid of {} voxels of {:g} x {:g} x {:g} mm around its "
-        "centre, expected a mask whose labels are near the middle of its field of view and larger "
-        "than a voxel; crop or shift it",
-        fmt::join(target.dims, " x "), spacing[0], spacing[1], spacing[2]);
-  }
-  return result;
 }
 
 Volume resample_linear(const Volume& volume, const Grid& target, float outside) {
@@ -162,6 +176,17 @@ Volume resample_linear(const Volume& volume, const Grid& target, float outside) 
     }
     return static_cast<float>(sum);
   });
+}
+
+LabelCounts count_labels_within(const LabelVolume& volume, const Grid& grid) {
+  LabelCounts counts{};
+  const VoxelMap to_grid(volume, grid);
+  for_each_voxel(volume.dims, [&](std::size_t index, const Vec3& voxel) {
+    if (volume.data[index] != 0 && in_field(grid.dims, to_grid(voxel))) {
+      ++counts[volume.data[index]];
+    }
+  });
+  return counts;
 }
 
 }  // namespace mezzotint

@@ -1,5 +1,8 @@
 #include "imaging/volume.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,10 +10,13 @@
 
 namespace mezzotint {
 
+Vec3 middle_voxel(const Grid& grid) {
+  return {static_cast<double>(grid.dims[0] - 1) / 2, static_cast<double>(grid.dims[1] - 1) / 2,
+          static_cast<double>(grid.dims[2] - 1) / 2};
+}
+
 Vec3 field_centre(const Grid& grid) {
-  return transform(grid.affine, {static_cast<double>(grid.dims[0] - 1) / 2,
-                                 static_cast<double>(grid.dims[1] - 1) / 2,
-                                 static_cast<double>(grid.dims[2] - 1) / 2});
+  return transform(grid.affine, middle_voxel(grid));
 }
 
 std::array<AxisDirection, 3> axis_directions(const Affine& affine) {
@@ -67,6 +73,17 @@ double grid_distance(const Grid& a, const Grid& b) {
     largest = std::max(largest, std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]));
   }
   return largest;
+}
+
+std::string format_dims(const Dims3& dims) {
+  return fmt::format("{}", fmt::join(dims, "x"));
+}
+
+std::string format_spacing(const Vec3& spacing) {
+  if (spacing[0] == spacing[1] && spacing[1] == spacing[2]) {
+    return fmt::format("{:.4g} mm", spacing[0]);
+  }
+  return fmt::format("{:.4g} mm", fmt::join(spacing, "x"));
 }
 
 }  // namespace mezzotint

@@ -38,7 +38,9 @@ struct VolumeOf : Grid {
 using Volume = VolumeOf<float>;
 using LabelVolume = VolumeOf<std::uint8_t>;
 
-// World position of the middle of the field of view.
+// In voxels: the middle of the field of view.
+[[nodiscard]] Vec3 middle_voxel(const Grid& grid);
+// Its world position.
 [[nodiscard]] Vec3 field_centre(const Grid& grid);
 
 // Where a voxel axis points: along world axis 0, 1 or 2 (x, y, z), towards R, A, S when positive.
@@ -58,5 +60,10 @@ struct AxisDirection {
 // Largest distance in mm between corresponding voxel centres at the corners of two grids of equal
 // dims; infinite when the dims differ.
 [[nodiscard]] double grid_distance(const Grid& a, const Grid& b);
+
+// "192x192x144".
+[[nodiscard]] std::string format_dims(const Dims3& dims);
+// "1.5 mm", or "1x1x3 mm" where the axes differ.
+[[nodiscard]] std::string format_spacing(const Vec3& spacing);
 
 }  // namespace mezzotint

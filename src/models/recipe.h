@@ -19,6 +19,7 @@ struct Recipe {
   std::span<const std::string_view>
       label_names;                       // of labels 1, 2, ...; condition channel label - 1
   std::array<std::int64_t, 3> grid_xyz;  // published; all 0: unknown
+  std::array<double, 3> spacing_mm;      // of the grid's voxels; all 0: unknown
   std::string_view frame;                // where the axes x, y, z point: "RAS+", "LPS+"
   float off_value;                       // of a condition channel where the label is absent
   float on_value;                        // and where it is present

@@ -147,7 +147,14 @@ Status apply_card(Model& model, const ModelCard& card) {
   if (card.grid) {
     model.grid = card.grid;
   }
-  model.spacing_mm = card.spacing_mm;
+  // The recipe's spacing is that of its own grid.
+  const bool own_grid = !card.grid || *card.grid == recipe.grid_xyz;
+  if (recipe.spacing_mm[0] != 0 && own_grid) {
+    model.spacing_mm = recipe.spacing_mm;
+  }
+  if (card.spacing_mm) {
+    model.spacing_mm = card.spacing_mm;
+  }
   model.licence = card.licence;
   model.frame = card.frame.value_or(std::string(recipe.frame));
   model.labels = label_set(recipe, card, model.config.condition_channels);

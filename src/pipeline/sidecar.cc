@@ -27,11 +27,14 @@ std::string make_sidecar(const SidecarFacts& facts) {
                    {"Sha256", facts.model.sha256},
                    {"Recipe", std::string(facts.model.recipe->name)},
                    {"Weights", facts.request.weights}};
+  const Fit& fit = facts.condition.fit;
   json["Mask"] = {{"File", facts.condition.file.filename().string()},
                   {"Sha256", facts.condition.sha256},
-                  {"Fit", facts.condition.fit}};
-  json["Grid"] = facts.condition.on_grid.dims;
-  json["Frame"] = facts.model.frame;
+                  {"Fit", fit.summary},
+                  {"Resize", std::string(name_of(fit.resize))},
+                  {"AsStored", fit.as_stored}};
+  json["Grid"] = fit.grid.dims;
+  json["Frame"] = fit.frame;
   json["Sampler"] = facts.request.sampler;
   json["Eta"] = facts.request.eta;
   json["TimestepSpacing"] = facts.request.timestep_spacing;

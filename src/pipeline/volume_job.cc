@@ -93,11 +93,12 @@ Status VolumeJob::compile() {
   if (Status status = check_outputs_spare_inputs(names_.all(), inputs()); !status) {
     return status;
   }
-  const auto grid = choose_grid(painter_.model(), request_.size);
-  if (!grid) {
-    return grid.error();
+  auto fit = choose_fit(request_, painter_.model());
+  if (!fit) {
+    return fit.error();
   }
-  if (Status status = painter_.use_grid(*grid); !status) {
+  fit_ = std::move(*fit);
+  if (Status status = painter_.use_grid(fit_.dims); !status) {
     return status;
   }
   if (request_.noise) {
@@ -112,12 +113,12 @@ Status VolumeJob::compile() {
 }
 
 Status VolumeJob::read_mask() {
-  if (Status status = check_memory(resident_bytes() + mask_bytes(request_.mask),
+  if (Status status = check_memory(resident_bytes() + nifti_read_bytes(request_.mask),
                                    request_.memory_limit, painter_.machine());
       !status) {
     return status;
   }
-  auto condition = read_condition(request_.mask, painter_.model(), painter_.grid());
+  auto condition = read_condition(request_.mask, painter_.model(), fit_);
   if (!condition) {
     return condition.error();
   }
@@ -148,8 +149,8 @@ Status VolumeJob::prepare() {
 // What the process holds now and what it will add: weights and arena (which it holds already when
 // they served another volume), and beside them either what painting needs or a result on its way to
 // the file: x, a copy of one channel on the model's grid, and on the mask's grid that channel with
-// either the file's bytes or what the preview makes (volume and mask turned, the brain's values). A
-// lower bound until the mask is read.
+// either itself as it was before it was turned back, the file's bytes or what the preview makes
+// (volume and mask turned, the brain's values). A lower bound until the mask is read.
 std::uint64_t VolumeJob::predict_peak() const {
   const Session& session = painter_.session();
   const std::int64_t painting = painter_.painting_floats() + (noise_ ? noise_->floats() : 0);
@@ -179,7 +180,7 @@ GenerateOverview VolumeJob::overview() const {
   overview.modalities = modalities_;
   overview.grid = painter_.grid();
   overview.mask = describe_counts(count_labels(condition_.mask), model.labels);
-  overview.fit = condition_.fit;
+  overview.fit = condition_.fit.summary;
   overview.notes = condition_.notes;
   if (model.licence) {
     overview.notes.push_back(fmt::format("the model's licence: {}", *model.licence));
@@ -260,8 +261,9 @@ Status VolumeJob::write_outputs() {
 }
 
 Status VolumeJob::write_volume(std::size_t channel) {
-  const std::size_t voxels = condition_.on_grid.data.size();
-  Volume volume = bring_back(condition_, std::span(x_).subspan(channel * voxels, voxels), kLowest);
+  const auto voxels = static_cast<std::size_t>(condition_.fit.grid.voxels());
+  Volume volume =
+      bring_back(condition_.fit, std::span(x_).subspan(channel * voxels, voxels), kLowest);
   if (outputs_->preview) {
     auto picture = render_preview(volume, condition_.mask,
                                   {.tumour_labels = tumour_labels(*painter_.model().recipe)});

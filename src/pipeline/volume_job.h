@@ -54,6 +54,7 @@ class VolumeJob {
   Clock::time_point start_;
   std::vector<std::string> modalities_;
   OutputNames names_;
+  FitOptions fit_;
   Condition condition_;
   std::optional<NoiseFile> noise_;
   std::optional<Outputs> outputs_;

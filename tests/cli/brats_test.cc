@@ -14,7 +14,7 @@ class Brats : public GenerateTest {
  protected:
   Brats() {
     save(TinyModel(RecipeKind::kBrats));
-    write_bytes(in_folder("mask.nii"), head_mask(kDims).voxels(brats_labels(kDims)).build());
+    write_bytes(in_folder("mask.nii"), brats_mask(kDims).build());
   }
 
   void save(const TinyModel& model) const { model.save(in_folder("model.safetensors")); }
@@ -94,7 +94,7 @@ TEST_F(Brats, MasksOfTheReferencesPreparationHaveMinusOneAsBackground) {
   ASSERT_EQ(run(usual()).exit_code, 0);
   const std::string with_zero = read_text(in_folder("out_flair.nii"));
   write_bytes(in_folder("mask.nii"),
-              head_mask(kDims).type(NiftiType::kInt16).voxels(labels).build());
+              brats_mask(kDims).type(NiftiType::kInt16).voxels(labels).build());
   Flags flags = usual();
   flags.set("--overwrite");
   ASSERT_EQ(run(flags).exit_code, 0);

@@ -170,6 +170,13 @@ NiftiBuilder head_mask(const Dims3& dims) {
   return mask;
 }
 
+NiftiBuilder brats_mask(const Dims3& dims) {
+  NiftiBuilder mask = head_mask(dims);
+  mask.pixdim(1, 1).pixdim(2, 1).pixdim(3, 1).sform(1, identity_affine());
+  mask.voxels(brats_labels(dims));
+  return mask;
+}
+
 void save_seed_noise(const fs::path& path, std::uint64_t seed, const Dims3& dims, int draws) {
   const auto voxels = static_cast<std::size_t>(dims[0] * dims[1] * dims[2]);
   std::vector<float> initial(voxels);

@@ -66,6 +66,9 @@ struct TinyModel : RandomModel {
 // A mask of these labels at 2 mm, RAS+, sform only.
 [[nodiscard]] NiftiBuilder head_mask(const Dims3& dims);
 
+// A mask of brats_labels() at 1 mm, as the recipe has it, RAS+.
+[[nodiscard]] NiftiBuilder brats_mask(const Dims3& dims);
+
 // safetensors with x_T [1, 1, z, y, x] and, when `draws` is not 0, noise [draws, 1, 1, z, y, x], as
 // `seed` makes them.
 void save_seed_noise(const std::filesystem::path& path, std::uint64_t seed, const Dims3& dims,

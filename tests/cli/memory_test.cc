@@ -53,6 +53,17 @@ TEST_F(Memory, OfAMaskThatIsLargerThanTheModel) {
   }
 }
 
+// Cropped and turned, or by the reference's way, its labels, channels and copies are others.
+TEST_F(Memory, OfAMaskThatIsTurned) {
+  constexpr Affine kLps{{{-1, 0, 0, 0}, {0, -1, 0, 239}, {0, 0, 1, 0}, {0, 0, 0, 1}}};
+  write_bytes(in_folder("mask.nii"), head_mask({240, 240, 155}).sform(1, kLps).build());
+  for (const char* resize : {"pad", "reference"}) {
+    Flags flags = with("--out", in_folder(std::string(resize) + ".nii").string());
+    flags.set("--size", "64x96x64").set("--steps", "1").set("--resize", resize);
+    expect_predicted(flags);
+  }
+}
+
 class LittleMemory : public Memory {
  protected:
   // Of address space: the program itself has 120 MB.

@@ -188,6 +188,52 @@ TEST_F(NiftiFolder, EitherHalfOfAPair) {
   EXPECT_NE(no_header.error().message.find("(the header of"), std::string::npos);
 }
 
+TEST_F(NiftiFolder, HeaderAlone) {
+  const NiftiBuilder builder = NiftiBuilder().dims({7, 5, 3});
+  std::vector<std::byte> cut = builder.build();
+  cut.resize(nifti1::kHeaderBytes + 1);  // no voxels
+  for (const auto& path : {put("cut.nii", cut), put("cut.nii.gz", *gzip(cut))}) {
+    const auto header = read_nifti_header(path);
+    ASSERT_TRUE(header.ok()) << header.error().message;
+    EXPECT_EQ(header->dims, (std::vector<std::int64_t>{7, 5, 3}));
+  }
+  NiftiBuilder half = NiftiBuilder().dims({4, 3, 2}).vox_offset(0);
+  half.text(nifti1::kMagic, {nifti1::kMagicPair.data(), 4});
+  put("brain.hdr", half.build());
+  const auto by_voxels = read_nifti_header(in("brain.img"));
+  ASSERT_TRUE(by_voxels.ok()) << by_voxels.error().message;
+  EXPECT_TRUE(by_voxels->two_files);
+  const auto lonely = read_nifti_header(in("only.img"));
+  ASSERT_FALSE(lonely.ok());
+  EXPECT_NE(lonely.error().message.find("only.hdr: cannot open"), std::string::npos);
+  EXPECT_NE(lonely.error().message.find("(the header of"), std::string::npos);
+  const auto empty = read_nifti_header(put("empty.nii", {}));
+  ASSERT_FALSE(empty.ok());
+  EXPECT_NE(empty.error().message.find("is empty"), std::string::npos);
+}
+
+TEST_F(NiftiFolder, BytesThatReadingNeeds) {
+  constexpr std::size_t kVoxels = 64 * 64 * 64;
+  NiftiBuilder builder =
+      NiftiBuilder().dims({64, 64, 64}).voxels(std::vector<std::uint8_t>(kVoxels));
+  const std::vector<std::byte> plain = builder.build();
+  EXPECT_EQ(nifti_read_bytes(put("plain.nii", plain)), plain.size());
+  const std::vector<std::byte> packed = *gzip(plain);
+  EXPECT_EQ(nifti_read_bytes(put("packed.nii", packed)), packed.size() + plain.size());
+  // A header may promise more than its file can hold.
+  const std::vector<std::byte> liar = *gzip(NiftiBuilder().dims({1024, 1024, 1024}).build());
+  EXPECT_EQ(nifti_read_bytes(put("liar.nii", liar)), liar.size() * 1033);
+  // Of a pair, the half with the voxels counts.
+  builder.vox_offset(0).text(nifti1::kMagic, {nifti1::kMagicPair.data(), 4});
+  put("brain.hdr", builder.build());
+  const std::vector<std::byte> voxels = *gzip(builder.voxel_bytes());
+  put("brain.img.gz", voxels);
+  for (const char* name : {"brain.hdr", "brain.img.gz"}) {
+    EXPECT_EQ(nifti_read_bytes(in(name)), voxels.size() + kVoxels) << name;
+  }
+  EXPECT_EQ(nifti_read_bytes(in("absent.nii")), 0U);
+}
+
 TEST(NiftiWrite, KeepsEverySpatialFieldBitForBit) {
   Affine affine{{{1.1, 0.2, 0, -90.3}, {-0.2, 1.1, 0, -100.7}, {0, 0, 1.7, 3}, {0, 0, 0, 1}}};
   for (const bool big_endian : {false, true}) {

@@ -1,4 +1,4 @@
-// Cropping, padding and the reference's form of a BraTS result, against values worked out by hand.
+// The reference's form of a BraTS result, against values worked out by hand.
 // The reference's own numbers are in fixture_test.cc.
 #include "imaging/brats_export.h"
 
@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "imaging/crop_or_pad.h"
 #include "imaging/reorient.h"
 
 namespace mezzotint {
@@ -14,45 +13,6 @@ namespace {
 
 // Of a BraTS mask: LPS+, 1 mm.
 const Affine kLps{{{-1, 0, 0, -24}, {0, -1, 0, 215}, {0, 0, 1, 6}, {0, 0, 0, 1}}};
-
-LabelVolume row(const std::vector<std::uint8_t>& values) {
-  return {{{static_cast<std::int64_t>(values.size()), 1, 1}, scaling_affine({2, 1, 1})}, values};
-}
-
-TEST(CropOrPad, OddPlanesGoInFront) {
-  const LabelVolume four = row({1, 2, 3, 4});
-  const auto sized = [&](std::int64_t x) { return crop_or_pad(four, {x, 1, 1}).data; };
-  EXPECT_EQ(sized(4), four.data);
-  EXPECT_EQ(sized(3), (std::vector<std::uint8_t>{2, 3, 4}));
-  EXPECT_EQ(sized(2), (std::vector<std::uint8_t>{2, 3}));
-  EXPECT_EQ(sized(1), (std::vector<std::uint8_t>{3}));
-  EXPECT_EQ(sized(5), (std::vector<std::uint8_t>{0, 1, 2, 3, 4}));
-  EXPECT_EQ(sized(6), (std::vector<std::uint8_t>{0, 1, 2, 3, 4, 0}));
-  EXPECT_EQ(sized(7), (std::vector<std::uint8_t>{0, 0, 1, 2, 3, 4, 0}));
-}
-
-TEST(CropOrPad, TheAffineMovesAlong) {
-  EXPECT_EQ(crop_or_pad(row({1, 2, 3, 4}), {7, 1, 1}).affine[0][3], -4);
-  EXPECT_EQ(crop_or_pad(row({1, 2, 3, 4}), {1, 1, 1}).affine[0][3], 4);
-}
-
-// One axis cut and two longer: the voxels that stay keep their world positions, the rest is 0.
-TEST(CropOrPad, EachAxisByItself) {
-  Volume volume{{{5, 2, 3}, {{{0, -2, 0, 1}, {3, 0, 0, 2}, {0, 0, 1, 3}, {0, 0, 0, 1}}}}, {}};
-  for (int i = 1; i <= 30; ++i) {
-    volume.data.push_back(static_cast<float>(i));
-  }
-  const Volume sized = crop_or_pad(volume, {2, 3, 5});
-  EXPECT_EQ(std::count(sized.data.begin(), sized.data.end(), 0.0F), 30 - 12);
-  for (std::int64_t z = 0; z < 3; ++z) {
-    for (std::int64_t y = 0; y < 2; ++y) {
-      for (std::int64_t x = 0; x < 2; ++x) {
-        EXPECT_EQ(sized.at(x, y + 1, z + 1), volume.at(x + 2, y, z));
-      }
-    }
-  }
-  EXPECT_EQ(transform(sized.affine, {0, 1, 1}), transform(volume.affine, {2, 0, 0}));
-}
 
 TEST(RescaleToUnit, SmallestAndLargest) {
   std::vector<float> values{-1, 0, 1, 3};

@@ -19,12 +19,15 @@
 #include "imaging/labels.h"
 #include "imaging/volume.h"
 #include "support/fixture.h"
+#include "support/preprocess.h"
 
 namespace mezzotint {
 namespace {
 
 using testing::FixtureCase;
 using testing::FixtureTensor;
+using testing::resize_bound;
+using testing::reverse_axes;
 
 // How the reference encodes, by the number of condition channels.
 struct Recipe {
@@ -52,25 +55,6 @@ std::size_t elements(const std::vector<std::int64_t>& shape) {
   return product;
 }
 
-// [C][x][y][z] row-major, as the fixtures store volumes, to our x fastest.
-template <typename T>
-std::vector<T> reverse_axes(const std::vector<float>& values, const Dims3& dims) {
-  std::vector<T> result(values.size());
-  const auto voxels = static_cast<std::size_t>(dims[0] * dims[1] * dims[2]);
-  for (std::size_t first = 0; first < values.size(); first += voxels) {
-    std::size_t in = first;
-    for (std::int64_t x = 0; x < dims[0]; ++x) {
-      for (std::int64_t y = 0; y < dims[1]; ++y) {
-        for (std::int64_t z = 0; z < dims[2]; ++z, ++in) {
-          const std::int64_t out = (z * dims[1] + y) * dims[0] + x;
-          result[first + static_cast<std::size_t>(out)] = static_cast<T>(values[in]);
-        }
-      }
-    }
-  }
-  return result;
-}
-
 LabelVolume label_volume(const FixtureCase& fixture, const FixtureTensor& tensor) {
   LabelVolume volume{{{tensor.shape[0], tensor.shape[1], tensor.shape[2]}, identity_affine()}, {}};
   const auto values = fixture.read(tensor.name);
@@ -96,12 +80,7 @@ void check_condition(const FixtureCase& fixture, const FixtureTensor& labels,
     return;
   }
   encode_labels_resized(volume, recipe.labels, dims, recipe.off, recipe.on, actual);
-  // The reference interpolates along three axes in float32 (three roundings of values up to 1) from
-  // positions rounded in float32 (up to 16, times the slope 1 of each axis), then maps to off..on.
-  const double longest = static_cast<double>(
-      std::max({dims[0], dims[1], dims[2], volume.dims[0], volume.dims[1], volume.dims[2]}));
-  const double epsilon = std::ldexp(1.0, -24);
-  const double bound = (recipe.on - recipe.off) * epsilon * (3 + 3 * longest);
+  const double bound = resize_bound(volume.dims, dims, static_cast<double>(recipe.on) - recipe.off);
   double largest = 0;
   for (std::size_t i = 0; i < actual.size(); ++i) {
     largest = std::max(largest, std::abs(static_cast<double>(actual[i]) - (*expected)[i]));
@@ -150,7 +129,7 @@ void check_export(const FixtureCase& fixture, const FixtureTensor& in, const Fix
                 {}};
   volume.data = reverse_axes<float>(*values, volume.dims);
   rescale_to_unit(volume.data);
-  const Volume actual = crop_or_pad(volume, {out.shape[0], out.shape[1], out.shape[2]});
+  const Volume actual = crop_or_pad(volume, {out.shape[0], out.shape[1], out.shape[2]}, 0);
   EXPECT_TRUE(actual.data == reverse_axes<float>(*expected, actual.dims)) << out.name << " differs";
   for (std::size_t i = 0; i < 16; ++i) {
     EXPECT_EQ(actual.affine[i / 4][i % 4], (*expected_affine)[i]) << affine.name;

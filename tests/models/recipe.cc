@@ -23,11 +23,13 @@ TEST(Recipe, IsToldByChannels) {
 TEST(Recipe, HoldsThePublishedFacts) {
   const Recipe& whole_head = recipe_of(RecipeKind::kWholeHead);
   EXPECT_EQ(whole_head.grid_xyz, (std::array<std::int64_t, 3>{128, 128, 128}));
+  EXPECT_EQ(whole_head.spacing_mm, (std::array<double, 3>{0, 0, 0})) << "is not published";
   EXPECT_EQ(whole_head.frame, "RAS+");
   EXPECT_EQ(whole_head.label_names[1], "tumour");
   EXPECT_EQ(whole_head.off_value, -1.0f);
   const Recipe& brats = recipe_of(RecipeKind::kBrats);
   EXPECT_EQ(brats.grid_xyz, (std::array<std::int64_t, 3>{192, 192, 144}));
+  EXPECT_EQ(brats.spacing_mm, (std::array<double, 3>{1, 1, 1}));
   EXPECT_EQ(brats.frame, "LPS+");
   EXPECT_EQ(brats.label_names[3], "brain");
   EXPECT_EQ(brats.modalities[3], "flair");

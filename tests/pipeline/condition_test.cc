@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "formats/ckpt_files.h"
+#include "support/nifti_builder.h"
 
 namespace mezzotint::testing {
 namespace {
@@ -46,6 +47,70 @@ TEST(ChooseGrid, RefusesProductsThatOverflow) {
   const std::int64_t huge = std::int64_t{1} << 62;
   expect_error(choose_grid(model, Size{huge, huge, huge}),
                "4611686018427387904: more than 2147483648 voxels");
+}
+
+// An LPS mask of 17 x 20 x 30 voxels, and a model of 3 levels that wants other axes.
+class ChooseFit : public ::testing::Test {
+ protected:
+  ChooseFit() : file_(text_of(NiftiBuilder().dims({17, 20, 30}).sform(1, kLps))) {
+    model_.frame = "SAR+";
+    model_.spacing_mm = {2, 2, 2};
+    request_.mask = file_.path();
+  }
+
+  static std::string text_of(const NiftiBuilder& nifti) {
+    const std::vector<std::byte> bytes = nifti.build();
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+
+  static constexpr Affine kLps{{{-1, 0, 0, 0}, {0, -1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}}};
+  TemporaryFile file_;
+  Model model_ = model_with_levels(3);
+  GenerateRequest request_;
+};
+
+TEST_F(ChooseFit, TakesTheModelsGridAndWords) {
+  model_.grid = Size{16, 32, 48};
+  request_.resize = "reference";
+  request_.as_stored = true;
+  const auto options = choose_fit(request_, model_);
+  ASSERT_TRUE(options.ok()) << options.error().message;
+  EXPECT_EQ(options->dims, (Size{16, 32, 48}));
+  EXPECT_EQ(options->frame, "SAR+");
+  EXPECT_EQ(options->spacing_mm, model_.spacing_mm);
+  EXPECT_EQ(options->resize, Resize::kReference);
+  EXPECT_TRUE(options->as_stored);
+  request_.resize = "stretch";
+  expect_error(choose_fit(request_, model_), "`stretch` is not auto, pad, resample or reference");
+}
+
+// In the model's frame, each side up to a multiple of 4, whole voxels.
+TEST_F(ChooseFit, TakesTheMasksGridWhenAskedOrWhenNobodyKnows) {
+  for (const bool asked : {false, true}) {
+    model_.grid = asked ? std::optional(Size{16, 16, 16}) : std::nullopt;
+    request_.size_of_mask = asked;
+    const auto options = choose_fit(request_, model_);
+    ASSERT_TRUE(options.ok()) << options.error().message;
+    EXPECT_EQ(options->dims, (Size{32, 20, 20}));
+    EXPECT_EQ(options->resize, Resize::kPad);
+  }
+  request_.as_stored = true;
+  EXPECT_EQ(choose_fit(request_, model_)->dims, (Size{20, 20, 32}));
+  request_.resize = "resample";
+  EXPECT_EQ(choose_fit(request_, model_)->resize, Resize::kResample);
+}
+
+TEST_F(ChooseFit, RefusesTwoSizesAndMasksWithoutAGrid) {
+  request_.size_of_mask = true;
+  request_.size = Size{16, 16, 16};
+  expect_error(choose_fit(request_, model_),
+               "size: 16x16x16 and the mask's own are both asked for");
+  request_.size.reset();
+  request_.mask = "absent.nii";
+  expect_error(choose_fit(request_, model_), "absent.nii: cannot open");
+  const TemporaryFile slice(text_of(NiftiBuilder().dims({17, 20, 1}).sform(1, kLps)));
+  request_.mask = slice.path();
+  expect_error(choose_fit(request_, model_), "17x20x1 is a single slice");
 }
 
 }  // namespace
