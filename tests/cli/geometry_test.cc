@@ -1,6 +1,7 @@
 // Masks of other orientations, spacings and extents.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -83,7 +84,7 @@ TEST_P(EveryWay, GivesTheSamePictureInTheWorld) {
   expect_said(flags, {way.said});
   const Volume reference{{way.mask, kRas}, voxels_of(read_text(in_folder("out.nii")))};
   ASSERT_EQ(reference.data.size(), mask.data.size());
-  EXPECT_NE(reference.data.front(), reference.data[reference.data.size() / 2]);
+  EXPECT_NE(std::ranges::min(reference.data), std::ranges::max(reference.data));
   for (const std::string frame : {"LPS", "PIR", "SRA"}) {
     const auto turn = reorientation_to(kRas, frame);
     ASSERT_TRUE(turn.ok());
@@ -169,6 +170,19 @@ TEST_F(Geometry, AnotherSpacingIsResampledInTheWorld) {
 TEST_F(Geometry, OneMillimetreIsResampledInTheWorld) {
   expect_said(demo("tumour-large-1mm.nii.gz"),
               {"at 1 mm resampled by world coordinates to 16x16x16 at 6 mm"});
+}
+
+// Its spacing is known without a model.json.
+TEST_F(Geometry, BratsIsCutByWholeVoxels) {
+  constexpr Dims3 kRaw{10, 12, 14};
+  TinyModel(RecipeKind::kBrats).save(in_folder("model.safetensors"));
+  write_bytes(in_folder("mask.nii"), brats_mask(kRaw).build());
+  expect_said(usual(),
+              {"10x12x14 at 1 mm cropped to 8x10x12 by whole voxels, turned from RAS to LPS+",
+               "outside the model's grid, where nothing is painted: ", " brain voxels"});
+  const std::vector<float> flair = voxels_of(read_text(in_folder("out_flair.nii")));
+  ASSERT_EQ(flair.size(), 10U * 12 * 14);
+  EXPECT_EQ(flair.front(), -1) << "beyond the model's grid";
 }
 
 // A model that comes with no grid paints on the mask's.

@@ -10,7 +10,9 @@
 namespace mezzotint {
 namespace {
 
-const LabelSet kNames{{{1, "brain"}, {2, "tumour"}}, false};
+LabelSet names() {
+  return {{{1, "brain"}, {2, "tumour"}}, false};
+}
 
 Grid grid_of(const Dims3& dims, const Vec3& spacing, const Vec3& origin) {
   Grid grid{dims, scaling_affine(spacing)};
@@ -56,7 +58,7 @@ Fit plan(const Grid& mask, const FitOptions& options) {
 }
 
 FittedLabels fitted(const LabelVolume& mask, const Fit& fit) {
-  auto labels = fit_labels(mask, fit, kNames);
+  auto labels = fit_labels(mask, fit, names());
   EXPECT_TRUE(labels.ok()) << labels.error().message;
   return labels ? *labels : FittedLabels{};
 }
@@ -68,6 +70,21 @@ std::vector<float> any_result(const Grid& grid) {
     values[i] = static_cast<float>(std::sin(static_cast<double>(i) * 1.7));
   }
   return values;
+}
+
+// At each voxel, a function of its place in the world.
+template <typename Field>
+Volume paint(const Grid& grid, const Field& field) {
+  Volume volume{grid, {}};
+  for (std::int64_t z = 0; z < grid.dims[2]; ++z) {
+    for (std::int64_t y = 0; y < grid.dims[1]; ++y) {
+      for (std::int64_t x = 0; x < grid.dims[0]; ++x) {
+        const Vec3 voxel{static_cast<double>(x), static_cast<double>(y), static_cast<double>(z)};
+        volume.data.push_back(static_cast<float>(field(transform(grid.affine, voxel))));
+      }
+    }
+  }
+  return volume;
 }
 
 // All 48.
@@ -262,13 +279,7 @@ TEST(BringBack, DoesNotScrambleAnEqualCountOfVoxels) {
   for (const Resize resize : {Resize::kAuto, Resize::kPad, Resize::kResample, Resize::kReference}) {
     const Fit fit = plan(mask, options_for({16, 16, 16}, {}, resize));
     ASSERT_EQ(fit.grid.dims, (Dims3{16, 16, 16}));
-    // A result that grows along x in the world.
-    Volume ramp{fit.grid, {}};
-    for (std::int64_t i = 0; i < ramp.voxels(); ++i) {
-      const Vec3 voxel{static_cast<double>(i % 16), static_cast<double>(i / 16 % 16),
-                       static_cast<double>(i / 256)};
-      ramp.data.push_back(static_cast<float>(transform(fit.grid.affine, voxel)[0]));
-    }
+    const Volume ramp = paint(fit.grid, [](const Vec3& p) { return p[0]; });
     const Volume back = bring_back(fit, ramp.data, -1);
     ASSERT_EQ(back.dims, mask.dims);
     for (std::int64_t x = 8; x < 24; ++x) {
@@ -291,13 +302,7 @@ TEST(BringBack, KeepsPlacesOfObliqueMasks) {
                                       std::pair{std::optional<double>(), FitKind::kStretched}}) {
     const Fit fit = plan(oblique, options_for({32, 32, 32}, spacing));
     ASSERT_EQ(fit.kind, kind);
-    Volume result{fit.grid, {}};
-    for (std::int64_t i = 0; i < result.voxels(); ++i) {
-      const Vec3 voxel{static_cast<double>(i % 32), static_cast<double>(i / 32 % 32),
-                       static_cast<double>(i / 1024)};
-      result.data.push_back(static_cast<float>(field(transform(fit.grid.affine, voxel))));
-    }
-    const Volume back = bring_back(fit, result.data, -1);
+    const Volume back = bring_back(fit, paint(fit.grid, field).data, -1);
     for (const Vec3& voxel : {Vec3{10, 9, 12}, Vec3{3, 4, 20}, Vec3{18, 2, 5}}) {
       const float value =
           back.at(static_cast<std::int64_t>(voxel[0]), static_cast<std::int64_t>(voxel[1]),
@@ -326,7 +331,7 @@ TEST(FitLabels, CountsWhatIsCutAway) {
 
 TEST(FitLabels, RefusesToLoseALabel) {
   const auto refusal = [](const LabelVolume& mask, const FitOptions& options) {
-    const auto labels = fit_labels(mask, plan(mask, options), kNames);
+    const auto labels = fit_labels(mask, plan(mask, options), names());
     EXPECT_FALSE(labels.ok());
     return labels.ok() ? "" : labels.error().message;
   };
@@ -343,7 +348,7 @@ TEST(FitLabels, RefusesToLoseALabel) {
   EXPECT_NE(refusal(mask, options_for({8, 8, 8}, 2.0)).find("too thin"), std::string::npos);
   EXPECT_NE(refusal(mask, options_for({8, 8, 8})).find("label 2 (tumour)"), std::string::npos);
   EXPECT_TRUE(
-      fit_labels(mask, plan(mask, options_for({8, 8, 8}, {}, Resize::kReference)), kNames).ok())
+      fit_labels(mask, plan(mask, options_for({8, 8, 8}, {}, Resize::kReference)), names()).ok())
       << "the reference keeps fractions";
 }
 
@@ -351,7 +356,7 @@ TEST(FitLabels, RefusesToLoseALabel) {
 TEST(FitLabels, RefusesUnitsThatCannotBe) {
   for (const double spacing : {1000.0, 0.001}) {
     const LabelVolume mask = head(grid_of({20, 20, 20}, {spacing, spacing, spacing}, {0, 0, 0}));
-    const auto labels = fit_labels(mask, plan(mask, options_for({32, 32, 32}, 6.0)), kNames);
+    const auto labels = fit_labels(mask, plan(mask, options_for({32, 32, 32}, 6.0)), names());
     ASSERT_FALSE(labels.ok()) << spacing;
     EXPECT_NE(labels.error().message.find("label 1 (brain): none of its"), std::string::npos);
   }
