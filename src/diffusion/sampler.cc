@@ -205,16 +205,18 @@ StepCoefficients step_coefficients(const Schedule& schedule, const SamplerOption
   return step;
 }
 
+std::int64_t carried_floats(const SamplerOptions& options, std::int64_t elements) {
+  return options.kind == SamplerKind::kDpmpp2m ? elements : 0;
+}
+
 std::int64_t sampler_workspace_floats(const SamplerOptions& options, std::int64_t elements) {
-  const bool two = needs_noise(options) || options.kind == SamplerKind::kDpmpp2m;
-  return two ? 2 * elements : elements;
+  return elements + (needs_noise(options) ? elements : carried_floats(options, elements));
 }
 
 std::span<float> carried_values(const SamplerOptions& options, std::span<float> workspace,
                                 std::int64_t elements) {
-  const auto count = static_cast<std::size_t>(elements);
-  return options.kind == SamplerKind::kDpmpp2m ? workspace.subspan(count, count)
-                                               : std::span<float>();
+  return workspace.subspan(static_cast<std::size_t>(elements))
+      .first(static_cast<std::size_t>(carried_floats(options, elements)));
 }
 
 Status sample(const Schedule& schedule, const SamplerOptions& options, const Denoiser& denoiser,

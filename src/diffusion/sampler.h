@@ -79,6 +79,7 @@ using StepCallback = std::function<Status(const StepInfo& step, std::span<const 
 
 // The part of sample()'s workspace that a chain carries from step to step besides x, for `elements`
 // values: for kDpmpp2m the clean prediction of the last step, for the others nothing.
+[[nodiscard]] std::int64_t carried_floats(const SamplerOptions& options, std::int64_t elements);
 [[nodiscard]] std::span<float> carried_values(const SamplerOptions& options,
                                               std::span<float> workspace, std::int64_t elements);
 

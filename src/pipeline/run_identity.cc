@@ -50,6 +50,7 @@ std::string run_sha256(const RunFacts& facts) {
   all.add("schedule", facts.chain.schedule.timesteps());
   if (facts.noise_sha256.empty()) {
     all.add("seed", request.seed);
+    all.add("sample", request.sample);
   } else {
     all.add("noise", facts.noise_sha256);
   }

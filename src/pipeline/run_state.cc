@@ -12,7 +12,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/sha256.h"
-#include "pipeline/sidecar.h"
+#include "pipeline/outputs.h"
 
 namespace mezzotint {
 namespace {
