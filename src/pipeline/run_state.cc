@@ -264,7 +264,8 @@ Result<std::optional<RunState>> RunState::take_over(LockedFile file, const Optio
     }
     if (content->step > 0) {
       return invalid_input(
-          "{}: step {} of {} of another run, with other inputs, settings or version: repeat its "
+          "{}: holds step {} of {} of another run, with other inputs, settings or version: repeat "
+          "its "
           "command to finish it, or delete the file or pass --overwrite to start anew",
           file.path().string(), content->step, content->shape.steps);
     }

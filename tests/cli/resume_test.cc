@@ -88,8 +88,8 @@ TEST_F(Resume, StatesOfOtherSettingsAreRefused) {
   leave_state(slow());
   for (const auto& [flag, value] :
        {std::pair{"--seed", "1"}, {"--steps", "9"}, {"--size", "16"}, {"--sampler", "ddpm"}}) {
-    expect_refused(slow().set(flag, value),
-                   {"out.part: step ", " of 8 of another run", "delete the file", "--overwrite"});
+    expect_refused(slow().set(flag, value), {"out.part: holds step ", " of 8 of another run",
+                                             "delete the file", "--overwrite"});
   }
   TinyModel model;
   model.at("out.2.bias")[0] += 0.5F;

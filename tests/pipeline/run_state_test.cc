@@ -269,7 +269,7 @@ TEST_F(RunStateTest, ValuesThatAreNotFiniteAreRefused) {
 TEST_F(RunStateTest, OfAnotherRunIsLeftAloneUnlessOverwritten) {
   left_after(2);
   options_.shape.identity = std::string(64, 'b');
-  expect_refused("scan.part: step 2 of 4 of another run");
+  expect_refused("scan.part: holds step 2 of 4 of another run");
   expect_refused("delete the file or pass --overwrite");
   options_.overwrite = true;
   left_after(1);
