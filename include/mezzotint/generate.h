@@ -47,6 +47,8 @@ struct GenerateRequest {
   std::optional<std::filesystem::path> noise;  // safetensors: x_T [1, C, z, y, x], and for samplers
                                                // that draw noise also noise [steps, 1, C, z, y, x]
   bool overwrite = false;
+  // Time between two saves of the chain's state; 0: never.
+  double checkpoint_seconds = 300;
 };
 
 // What is known before the first step.
@@ -70,12 +72,18 @@ struct GenerateOverview {
   double predicted_step_seconds = 0;
 };
 
+// An interrupted run that this one goes on with.
+struct GenerateResumed {
+  int step = 0;  // finished already
+  int steps = 0;
+};
+
 struct GenerateProgress {
-  int step = 0;  // finished, from 1
+  int step = 0;  // finished, from 1, or from GenerateResumed::step + 1
   int steps = 0;
   int timestep = 0;
   double step_seconds = 0;
-  double elapsed_seconds = 0;  // since the first step began
+  double elapsed_seconds = 0;  // since this run's first step began
   double left_seconds = 0;     // estimate
 };
 
@@ -85,7 +93,7 @@ struct GenerateReport {
   std::filesystem::path sidecar;
   std::optional<std::filesystem::path> preview;
   double load_seconds = 0;    // reading, compiling and packing
-  double sample_seconds = 0;  // all steps
+  double sample_seconds = 0;  // this run's steps
   double total_seconds = 0;
   std::uint64_t predicted_peak_bytes = 0;
   std::uint64_t peak_bytes = 0;  // measured high-water mark of the process
@@ -96,15 +104,26 @@ class GenerateObserver {
  public:
   virtual ~GenerateObserver() = default;
   virtual void on_overview(const GenerateOverview& /*overview*/) {}
+  virtual void on_resumed(const GenerateResumed& /*resumed*/) {}
   virtual void on_step(const GenerateProgress& /*progress*/) {}
 };
 
 // Writes the volume, its sidecar and the preview, or nothing at all: each file appears complete,
 // and when one cannot appear, those before it go again and what `overwrite` replaced comes back.
-// Two things are beyond this: a process that is killed between the first rename and the last leaves
-// the files that had been renamed (never a new volume without its sidecar; what was replaced is
-// then under its hidden temporary name), and a file system that cannot exchange two names
-// (RENAME_EXCHANGE) does not bring back what was replaced.
+// Two things are beyond this: a process that is killed while the finished files get their names
+// leaves those that have them (never a new volume without its sidecar; what was replaced is then
+// under a hidden name), and a file system that cannot exchange two names (RENAME_EXCHANGE) does not
+// bring back what was replaced. Files that are not finished have no name, where the file system
+// allows that, so that a killed process leaves none.
+//
+// A chain's state is saved in "<name>.part" beside the volume every `checkpoint_seconds`, and when
+// the run fails or is cancelled after a step; a later call with the same inputs and settings goes
+// on from it to the same bytes, on any number of threads. The file belongs to one run at a time:
+// another one to the same volume is refused (kResource), and so is the state of other inputs or
+// settings (kInvalidInput) unless `overwrite` is set. It is gone when the volume is there, when no
+// step was finished, and after kNumerics. With 0 a state that is there is gone on with, but none is
+// made.
+//
 // Never throws. Errors are one line each: kInvalidInput and kNotFound for files and flags,
 // kResource for memory and disk, kNumerics for a non-finite value, kCancelled when `cancel` was set
 // (checked between ops and between weights).

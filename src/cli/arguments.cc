@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <iterator>
 #include <limits>
+#include <optional>
+#include <span>
 
 #include "base/error.h"
 #include "base/quote.h"
@@ -37,6 +40,24 @@ bool is_number(std::string_view word) {
   return error == std::errc{} && end == word.data() + word.size();
 }
 
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+
+// "1.5h": the number times its unit's factor; nothing when it is not a number and a known unit.
+std::optional<double> number_with_unit(std::string_view text, std::span<const Unit> units) {
+  double number = 0;
+  const auto [next, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view name(next, static_cast<std::size_t>(text.data() + text.size() - next));
+  const auto unit =
+      std::ranges::find_if(units, [&](const Unit& known) { return known.name == name; });
+  if (error != std::errc{} || unit == units.end()) {
+    return std::nullopt;
+  }
+  return number * unit->factor;
+}
+
 }  // namespace
 
 Result<std::array<std::int64_t, 3>> parse_size(std::string_view text) {
@@ -66,24 +87,25 @@ Result<std::array<std::int64_t, 3>> parse_size(std::string_view text) {
 }
 
 Result<std::uint64_t> parse_bytes(std::string_view text) {
-  struct Unit {
-    std::string_view name;
-    double bytes;
-  };
   constexpr Unit kUnits[] = {{"", 1},         {"K", 0x1p10},   {"KiB", 0x1p10}, {"KB", 1e3},
                              {"M", 0x1p20},   {"MiB", 0x1p20}, {"MB", 1e6},     {"G", 0x1p30},
                              {"GiB", 0x1p30}, {"GB", 1e9},     {"T", 0x1p40},   {"TB", 1e12}};
-  double number = 0;
-  const auto [next, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view unit(next, static_cast<std::size_t>(text.data() + text.size() - next));
-  const auto* const found = std::find_if(std::begin(kUnits), std::end(kUnits),
-                                         [&](const Unit& known) { return known.name == unit; });
-  if (error != std::errc{} || found == std::end(kUnits) || !(number > 0) ||
-      number * found->bytes >= 0x1p63) {
+  const auto bytes = number_with_unit(text, kUnits);
+  if (!bytes || !(*bytes > 0) || *bytes >= 0x1p63) {
     return invalid_input("--memory-limit: {} is not a size such as 3.8GB, 4GiB or 4000000000",
                          in_quotes(text));
   }
-  return static_cast<std::uint64_t>(number * found->bytes);
+  return static_cast<std::uint64_t>(*bytes);
+}
+
+Result<double> parse_duration(std::string_view text) {
+  constexpr Unit kUnits[] = {{"", 1}, {"s", 1}, {"min", 60}, {"h", 3600}};
+  const auto seconds = number_with_unit(text, kUnits);
+  if (!seconds || !(*seconds >= 0) || std::isinf(*seconds)) {
+    return invalid_input("--checkpoint-every: {} is not a time such as 90s, 5min or 1h, nor 0",
+                         in_quotes(text));
+  }
+  return *seconds;
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& known) {

@@ -58,10 +58,15 @@ class ScreenObserver final : public GenerateObserver {
     }
   }
 
+  void on_resumed(const GenerateResumed& r) override {
+    resumed_ = r.step;
+    print_to(stderr, "going on after step {} of {}\n", r.step, r.steps);
+  }
+
   void on_step(const GenerateProgress& p) override {
     const std::string numbers =
         fmt::format("step {}/{}  t = {}  {:.2f} s/step  {} left", p.step, p.steps, p.timestep,
-                    p.elapsed_seconds / p.step, duration(p.left_seconds));
+                    p.elapsed_seconds / (p.step - resumed_), duration(p.left_seconds));
     if (!terminal_) {
       print_to(stderr, "{}\n", numbers);
       return;
@@ -86,6 +91,7 @@ class ScreenObserver final : public GenerateObserver {
  private:
   bool terminal_ = ::isatty(STDERR_FILENO) != 0;
   bool open_line_ = false;
+  int resumed_ = 0;  // steps that an earlier run has done
 };
 
 void print_event(const nlohmann::ordered_json& event) {
@@ -116,6 +122,10 @@ class JsonObserver final : public GenerateObserver {
                  {"threads", o.threads},
                  {"predicted_peak_bytes", o.predicted_peak_bytes},
                  {"predicted_step_seconds", o.predicted_step_seconds}});
+  }
+
+  void on_resumed(const GenerateResumed& r) override {
+    print_event({{"event", "resumed"}, {"step", r.step}, {"steps", r.steps}});
   }
 
   void on_step(const GenerateProgress& p) override {
@@ -170,6 +180,7 @@ struct GenerateArguments {
   GenerateRequest request;
   std::string size;
   std::string memory_limit;
+  std::string checkpoint_every = "5min";
   bool json = false;
 };
 
@@ -191,6 +202,11 @@ Status read_words(GenerateArguments& arguments) {
     }
     arguments.request.memory_limit = *limit;
   }
+  const auto seconds = parse_duration(arguments.checkpoint_every);
+  if (!seconds) {
+    return seconds.error();
+  }
+  arguments.request.checkpoint_seconds = *seconds;
   return {};
 }
 
@@ -254,6 +270,10 @@ Verb add_generate(CLI::App& program) {
   app->add_flag("--as-stored", r.as_stored, "Keep the axes of the mask's file");
   app->add_option("--threads", r.threads, "0: all processors")->capture_default_str();
   app->add_option("--memory-limit", arguments->memory_limit, "Refuse above this: 3.8GB, 4GiB");
+  app->add_option(
+         "--checkpoint-every", arguments->checkpoint_every,
+         "Save the state this often, to go on after an interruption: 90s, 5min, 1h; 0 never")
+      ->capture_default_str();
   app->add_flag("--overwrite", r.overwrite, "Replace existing files");
   app->add_flag("--json", arguments->json, "One JSON object per line on stdout");
   return {app, [arguments](const CancelToken& cancel) { return run_generate(*arguments, cancel); }};

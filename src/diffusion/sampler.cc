@@ -205,40 +205,48 @@ StepCoefficients step_coefficients(const Schedule& schedule, const SamplerOption
   return step;
 }
 
+std::int64_t carried_floats(const SamplerOptions& options, std::int64_t elements) {
+  return options.kind == SamplerKind::kDpmpp2m ? elements : 0;
+}
+
 std::int64_t sampler_workspace_floats(const SamplerOptions& options, std::int64_t elements) {
-  const bool two = needs_noise(options) || options.kind == SamplerKind::kDpmpp2m;
-  return two ? 2 * elements : elements;
+  return elements + (needs_noise(options) ? elements : carried_floats(options, elements));
+}
+
+std::span<float> carried_values(const SamplerOptions& options, std::span<float> workspace,
+                                std::int64_t elements) {
+  return workspace.subspan(static_cast<std::size_t>(elements))
+      .first(static_cast<std::size_t>(carried_floats(options, elements)));
 }
 
 Status sample(const Schedule& schedule, const SamplerOptions& options, const Denoiser& denoiser,
               const NoiseSource& noise, const StepCallback& after_step, const ThreadTeam& team,
-              std::span<float> x, std::span<float> workspace) {
+              std::span<float> x, std::span<float> workspace, int finished_steps) {
   if (Status status = check_options(schedule, options); !status) {
     return status;
   }
   const auto elements = static_cast<std::int64_t>(x.size());
+  const int count = static_cast<int>(options.timesteps.size());
   check(static_cast<std::int64_t>(workspace.size()) >= sampler_workspace_floats(options, elements),
         "sampler workspace too small");
   check(noise || !needs_noise(options), "this sampler needs a noise source");
+  check(finished_steps >= 0 && finished_steps <= count, "sampler step out of range");
   const std::span<float> eps = workspace.first(x.size());
-  const std::span<float> second =
-      workspace.subspan(x.size(), sampler_workspace_floats(options, elements) - elements);
-  StepArrays arrays{x, eps, {}, {}};
-  if (options.kind == SamplerKind::kDpmpp2m) {
-    arrays.previous_clean = second;
-    std::fill(second.begin(), second.end(), 0.0F);  // the first step multiplies it by zero
-  } else {
-    arrays.noise = second;
+  const std::span<float> carried = carried_values(options, workspace, elements);
+  const std::span<float> drawn =
+      needs_noise(options) ? workspace.subspan(x.size(), x.size()) : std::span<float>();
+  const StepArrays arrays{x, eps, drawn, carried};
+  if (finished_steps == 0) {
+    std::fill(carried.begin(), carried.end(), 0.0F);  // the first step multiplies it by zero
   }
-  const int count = static_cast<int>(options.timesteps.size());
-  for (int index = 0; index < count; ++index) {
+  for (int index = finished_steps; index < count; ++index) {
     const StepInfo info{index, count, options.timesteps[index]};
     const StepCoefficients step = step_coefficients(schedule, options, index);
     if (Status status = denoiser(x, info.timestep, eps); !status) {
       return status;
     }
     if (step.noise != 0.0) {
-      if (Status status = noise(index + 1, second); !status) {
+      if (Status status = noise(index + 1, drawn); !status) {
         return status;
       }
     }

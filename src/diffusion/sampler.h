@@ -77,12 +77,23 @@ using StepCallback = std::function<Status(const StepInfo& step, std::span<const 
 [[nodiscard]] std::int64_t sampler_workspace_floats(const SamplerOptions& options,
                                                     std::int64_t elements);
 
+// The part of sample()'s workspace that a chain carries from step to step besides x, for `elements`
+// values: for kDpmpp2m the clean prediction of the last step, for the others nothing.
+[[nodiscard]] std::int64_t carried_floats(const SamplerOptions& options, std::int64_t elements);
+[[nodiscard]] std::span<float> carried_values(const SamplerOptions& options,
+                                              std::span<float> workspace, std::int64_t elements);
+
 // x: in x_T, out the clean image in [-1, 1]. Allocates nothing of x's size; `workspace` holds at
 // least sampler_workspace_floats values. `noise` and `after_step` may be empty where not needed.
-// kInvalidInput from check_options, kNumerics at the first step with a non-finite value, else what
-// the callbacks return; x is then unspecified.
+//
+// A chain goes on from `finished_steps` (0 .. all of them) when x and carried_values() hold what
+// they held after that many steps: the result is the same to the bit. They hold that while a step's
+// denoiser and noise run, so when one of these fails, and while after_step runs.
+//
+// kInvalidInput from check_options, kNumerics at the first step with a non-finite value (x is then
+// unspecified), else what the callbacks return.
 Status sample(const Schedule& schedule, const SamplerOptions& options, const Denoiser& denoiser,
               const NoiseSource& noise, const StepCallback& after_step, const ThreadTeam& team,
-              std::span<float> x, std::span<float> workspace);
+              std::span<float> x, std::span<float> workspace, int finished_steps = 0);
 
 }  // namespace mezzotint

@@ -11,6 +11,7 @@
 
 #include "base/dtype.h"
 #include "base/file.h"
+#include "base/output_file.h"
 #include "formats/tensor_file.h"
 #include "mezzotint/result.h"
 

@@ -17,6 +17,10 @@ Status check_request(const GenerateRequest& request) {
     return invalid_input("preview: {}: expected a name that ends in .png",
                          request.preview->string());
   }
+  if (!(request.checkpoint_seconds >= 0)) {
+    return invalid_input("checkpoint seconds: {}: expected 0 (never) or more",
+                         request.checkpoint_seconds);
+  }
   return {};
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
+#include "base/output_file.h"
 #include "mezzotint/generate.h"
 #include "mezzotint/result.h"
 #include "models/recipe.h"

@@ -72,27 +72,45 @@ std::int64_t Painter::painting_floats() const {
          session_->condition_elements();
 }
 
+ChainShape Painter::chain_shape(std::string identity) const {
+  const std::int64_t elements = session_->elements();
+  return {std::move(identity), static_cast<int>(chain_.options.timesteps.size()),
+          static_cast<std::uint64_t>(elements),
+          static_cast<std::uint64_t>(carried_floats(chain_.options, elements))};
+}
+
 Status Painter::paint(std::span<const float> condition, const NoiseSource& noise,
-                      const AfterStep& after_step, std::span<float> x) {
+                      const AfterStep& after_step, std::span<float> x, RunState* state) {
   if (Status status = session_->set_condition(condition, {team_, cancel_, {}}); !status) {
     return status;
   }
   std::vector<float> workspace(
       static_cast<std::size_t>(sampler_workspace_floats(chain_.options, session_->elements())));
-  if (Status status = noise(0, x); !status) {
+  const std::span<float> carried = carried_values(chain_.options, workspace, session_->elements());
+  const int count = static_cast<int>(chain_.options.timesteps.size());
+  const int first = state != nullptr ? state->step() : 0;
+  int finished = first;
+  if (Status status = first > 0 ? state->load(x, carried) : noise(0, x); !status) {
     return status;
   }
-  const int count = static_cast<int>(chain_.options.timesteps.size());
-  int finished = 0;
   const auto denoise = [&](std::span<const float> in, int timestep, std::span<float> eps) {
     return evaluate(in, {finished, count, timestep}, eps);
   };
   const auto stepped = [&](const StepInfo& step, std::span<const float>) -> Status {
     finished = step.index + 1;
+    Status saved = state != nullptr && finished < count ? state->save_when_due(finished, x, carried)
+                                                        : Status();
     after_step(step);
-    return {};
+    return saved;
   };
-  return sample(chain_.schedule, chain_.options, denoise, noise, stepped, team_, x, workspace);
+  Status status =
+      sample(chain_.schedule, chain_.options, denoise, noise, stepped, team_, x, workspace, first);
+  if (!status && state != nullptr && status.error().code != ErrorCode::kNumerics &&
+      finished > state->step()) {
+    // When that fails too, the step saved before is still there.
+    static_cast<void>(state->save(finished, x, carried));
+  }
+  return status;
 }
 
 // A non-finite prediction is looked into: the evaluation runs again with every op checked.

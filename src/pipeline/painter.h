@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "backend/backend.h"
 #include "base/thread_team.h"
@@ -17,6 +18,7 @@
 #include "mezzotint/generate.h"
 #include "pipeline/chain.h"
 #include "pipeline/model.h"
+#include "pipeline/run_state.h"
 #include "pipeline/session.h"
 
 namespace mezzotint {
@@ -35,6 +37,8 @@ class Painter {
   [[nodiscard]] const Dims3& grid() const { return grid_; }
   [[nodiscard]] const Session& session() const { return *session_; }
   [[nodiscard]] bool loaded() const { return loaded_; }
+  // The chain as its state file describes it.
+  [[nodiscard]] ChainShape chain_shape(std::string identity) const;
   // Floats that paint() holds besides the session: x, the sampler's workspace and the condition.
   [[nodiscard]] std::int64_t painting_floats() const;
 
@@ -48,8 +52,11 @@ class Painter {
   // x: out the clean images [C, z, y, x] of the grid in use, in -1..1. `condition` [labels, z, y,
   // x] as the model expects it; draw 0 of `noise` is x_T. kNumerics names the step and the op that
   // made a value that is not finite.
+  //
+  // With `state`, the chain goes on from the step that it holds, is saved there when that is due,
+  // and also when it fails in a way that another run may mend.
   Status paint(std::span<const float> condition, const NoiseSource& noise,
-               const AfterStep& after_step, std::span<float> x);
+               const AfterStep& after_step, std::span<float> x, RunState* state);
 
  private:
   Painter(const GenerateRequest& request, const CancelToken* cancel)

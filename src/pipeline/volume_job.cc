@@ -12,6 +12,7 @@
 #include "formats/png.h"
 #include "imaging/preview.h"
 #include "pipeline/machine.h"
+#include "pipeline/run_identity.h"
 
 namespace mezzotint {
 namespace {
@@ -69,13 +70,33 @@ Result<GenerateReport> VolumeJob::run() {
   for (const auto step : {&VolumeJob::compile, &VolumeJob::read_mask, &VolumeJob::prepare,
                           &VolumeJob::paint, &VolumeJob::write_outputs}) {
     if (stop_requested()) {
-      return Error{ErrorCode::kCancelled, "stopped on request"};
+      return ended({ErrorCode::kCancelled, "stopped on request"});
     }
     if (Status status = (this->*step)(); !status) {
-      return status.error();
+      return ended(status.error());
     }
   }
   return report_;
+}
+
+Error VolumeJob::ended(Error error) {
+  if (!state_) {
+    return error;
+  }
+  if (error.code == ErrorCode::kNumerics) {
+    state_->remove();
+    return error;
+  }
+  const int steps = static_cast<int>(painter_.chain().options.timesteps.size());
+  if (painted_ && state_->step() < steps) {
+    // When that fails too, the step saved before is still there.
+    static_cast<void>(state_->save(steps, x_, {}));
+  }
+  if (state_->is_kept()) {
+    error.message +=
+        fmt::format("; the same command goes on after step {} of {}", state_->step(), steps);
+  }
+  return error;
 }
 
 std::vector<std::filesystem::path> VolumeJob::inputs() const {
@@ -90,7 +111,9 @@ std::vector<std::filesystem::path> VolumeJob::inputs() const {
 
 // Before the mask: a grid beyond the machine's memory is refused, not filled.
 Status VolumeJob::compile() {
-  if (Status status = check_outputs_spare_inputs(names_.all(), inputs()); !status) {
+  std::vector<std::filesystem::path> outputs = names_.all();
+  outputs.push_back(run_state_path(request_.out));
+  if (Status status = check_outputs_spare_inputs(outputs, inputs()); !status) {
     return status;
   }
   auto fit = choose_fit(request_, painter_.model());
@@ -138,11 +161,31 @@ Status VolumeJob::prepare() {
     return outputs.error();
   }
   outputs_ = std::move(*outputs);
+  if (Status status = take_state(); !status) {
+    return status;
+  }
   observer_.on_overview(overview());
+  if (state_ && state_->step() > 0) {
+    observer_.on_resumed(
+        {state_->step(), static_cast<int>(painter_.chain().options.timesteps.size())});
+  }
   if (Status status = painter_.load(); !status) {
     return status;
   }
   report_.load_seconds = seconds_between(start_, Clock::now());
+  return {};
+}
+
+Status VolumeJob::take_state() {
+  const std::string identity =
+      run_sha256({request_, painter_.model(), painter_.chain(), painter_.grid(), condition_.sha256,
+                  noise_ ? noise_->sha256() : "", painter_.session().plan_hash()});
+  auto state = RunState::open({request_.out, painter_.chain_shape(identity), request_.overwrite,
+                               request_.checkpoint_seconds});
+  if (!state) {
+    return state.error();
+  }
+  state_ = std::move(*state);
   return {};
 }
 
@@ -212,6 +255,7 @@ Status VolumeJob::paint() {
                 painter_.team());
     return {};
   };
+  const int resumed = state_ ? state_->step() : 0;
   const auto after_step = [&](const StepInfo& step) {
     const auto now = Clock::now();
     GenerateProgress progress;
@@ -221,11 +265,12 @@ Status VolumeJob::paint() {
     progress.step_seconds = seconds_between(step_start, now);
     progress.elapsed_seconds = seconds_between(sampling, now);
     progress.left_seconds =
-        progress.elapsed_seconds / progress.step * (progress.steps - progress.step);
+        progress.elapsed_seconds / (progress.step - resumed) * (progress.steps - progress.step);
     step_start = now;
     observer_.on_step(progress);
   };
-  Status status = painter_.paint(channels, noise, after_step, x_);
+  Status status = painter_.paint(channels, noise, after_step, x_, state_ ? &*state_ : nullptr);
+  painted_ = status.ok();
   report_.sample_seconds = seconds_between(sampling, Clock::now());
   return status;
 }
@@ -255,6 +300,9 @@ Status VolumeJob::write_outputs() {
   }
   if (Status status = commit(*outputs_); !status) {
     return status;
+  }
+  if (state_) {
+    state_->remove();
   }
   report_.total_seconds = seconds_between(start_, Clock::now());
   return {};

@@ -15,6 +15,7 @@
 #include "pipeline/noise_input.h"
 #include "pipeline/outputs.h"
 #include "pipeline/painter.h"
+#include "pipeline/run_state.h"
 #include "pipeline/sidecar.h"
 
 namespace mezzotint {
@@ -41,7 +42,10 @@ class VolumeJob {
   Status read_mask();
   Status prepare();
   Status paint();
+  Status take_state();
   Status write_outputs();
+  // What the run ends with: the error, and how to go on where that is possible.
+  Error ended(Error error);
   Status write_volume(std::size_t channel);
   Status write_mask();
   Status write_preview();
@@ -58,7 +62,9 @@ class VolumeJob {
   Condition condition_;
   std::optional<NoiseFile> noise_;
   std::optional<Outputs> outputs_;
+  std::optional<RunState> state_;
   std::vector<float> x_;
+  bool painted_ = false;
   RgbImage preview_;
   std::vector<WrittenVolume> written_;
   GenerateReport report_;

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
+#include "base/output_file.h"
 #include "formats/safetensors.h"
 
 namespace mezzotint {

@@ -129,6 +129,7 @@ TEST_F(OutputFiles, AllOrNoneWhenANameIsTakenMeanwhile) {
               std::string::npos)
         << result.err;
     EXPECT_TRUE(std::filesystem::remove(in_folder("out.nii")));
+    EXPECT_TRUE(std::filesystem::remove(in_folder("out.part"))) << "what was computed is kept";
     EXPECT_EQ(folder_.content(), before);
   }
 }

@@ -1,4 +1,5 @@
-// SIGHUP, SIGINT and SIGTERM stop a run between two ops and leave nothing behind.
+// SIGHUP, SIGINT and SIGTERM stop a run between two ops. What is finished is kept, and nothing
+// else.
 #include <chrono>
 #include <csignal>
 
@@ -9,14 +10,10 @@ namespace {
 
 class Signals : public GenerateTest {
  protected:
-  // Sends `signal` once stderr has `text`.
-  void expect_stop(int signal, const std::string& text) const {
-    Flags flags = with("--size", "32");
-    flags.set("--steps", "50");
-    flags.set("--preview", in_folder("out.png").string());
-    const auto before = folder_.content();
+  // Sends `signal` once stderr has `text`, and returns the last line.
+  static std::string last_line_of_stopped(const Flags& flags, int signal, const std::string& text) {
     RunningCommand command(flags.words());
-    ASSERT_TRUE(command.wait_for_stderr(text));
+    EXPECT_TRUE(command.wait_for_stderr(text));
     const auto sent = std::chrono::steady_clock::now();
     command.send(signal);
     const CommandResult result = command.finish();
@@ -25,25 +22,58 @@ class Signals : public GenerateTest {
     // An op takes milliseconds here and all 50 steps a minute; the rest is a busy machine.
     EXPECT_LT(waited.count(), 10);
     EXPECT_EQ(result.out, "");
-    EXPECT_EQ(lines_of(result.err).back(), "mezzotint: stopped on request");
-    EXPECT_EQ(folder_.content(), before);
+    return lines_of(result.err).back();
+  }
+  [[nodiscard]] Flags slow() const {
+    return with("--size", "32")
+        .set("--steps", "50")
+        .set("--preview", in_folder("out.png").string());
+  }
+  // Between two steps: the state is there although no save was due, and the next run goes on.
+  void expect_kept(int signal, const std::string& text) const {
+    const auto before = folder_.content();
+    const std::string line = last_line_of_stopped(slow(), signal, text);
+    EXPECT_TRUE(
+        line.starts_with("mezzotint: stopped on request; the same command goes on after "
+                         "step "))
+        << line;
+    EXPECT_TRUE(line.ends_with(" of 50")) << line;
+    auto after = folder_.content();
+    EXPECT_EQ(after.erase("out.part"), 1U);
+    EXPECT_EQ(after, before);
+    const std::string again = last_line_of_stopped(slow(), signal, "going on after step ");
+    EXPECT_TRUE(again.starts_with("mezzotint: stopped on request; the same command goes on"))
+        << again;
+    after = folder_.content();
+    EXPECT_EQ(after.erase("out.part"), 1U);
+    EXPECT_EQ(after, before);
   }
 };
 
 TEST_F(Signals, InterruptBetweenSteps) {
-  expect_stop(SIGINT, "step 1/50");
+  expect_kept(SIGINT, "step 1/50");
 }
 
 TEST_F(Signals, TerminateBetweenSteps) {
-  expect_stop(SIGTERM, "step 2/50");
+  expect_kept(SIGTERM, "step 2/50");
 }
 
 TEST_F(Signals, HangUpBetweenSteps) {
-  expect_stop(SIGHUP, "step 1/50");
+  expect_kept(SIGHUP, "step 1/50");
 }
 
 TEST_F(Signals, InterruptBeforeTheFirstStep) {
-  expect_stop(SIGINT, "mezzotint generate\n");
+  const auto before = folder_.content();
+  EXPECT_EQ(last_line_of_stopped(slow(), SIGINT, "mezzotint generate\n"),
+            "mezzotint: stopped on request");
+  EXPECT_EQ(folder_.content(), before);
+}
+
+TEST_F(Signals, LeaveNothingWhereNothingIsSaved) {
+  const auto before = folder_.content();
+  EXPECT_EQ(last_line_of_stopped(slow().set("--checkpoint-every", "0"), SIGINT, "step 1/50"),
+            "mezzotint: stopped on request");
+  EXPECT_EQ(folder_.content(), before);
 }
 
 }  // namespace

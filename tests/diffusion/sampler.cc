@@ -272,6 +272,58 @@ TEST(Sample, SameBytesForAnyThreadCount) {
   }
 }
 
+// Stops `chain` after `stop` steps, in the callback or else in the next evaluation, and goes on
+// with copies of what it carries, in a workspace that is otherwise NaN.
+std::vector<float> stopped_and_gone_on(const Chain& chain, std::vector<float> x, int stop,
+                                       bool in_callback) {
+  const auto elements = static_cast<std::int64_t>(x.size());
+  const auto floats = static_cast<std::size_t>(sampler_workspace_floats(chain.options, elements));
+  const Status stopped = Error{ErrorCode::kCancelled, "stopped"};
+  const Denoiser stopping = [&](std::span<const float> values, int timestep, std::span<float> eps) {
+    const Status status = wavy(values, timestep, eps);
+    return !in_callback && timestep == chain.options.timesteps[stop] ? stopped : status;
+  };
+  const StepCallback after_step = [&](const StepInfo& step, std::span<const float>) {
+    return in_callback && step.index + 1 == stop ? stopped : Status();
+  };
+  std::vector<float> workspace(floats);
+  EXPECT_FALSE(sample(chain.schedule, chain.options, stopping, chain.noise, after_step,
+                      ThreadTeam(1), x, workspace)
+                   .ok());
+  std::vector<float> fresh(floats, kNan);
+  std::ranges::copy(carried_values(chain.options, workspace, elements),
+                    carried_values(chain.options, fresh, elements).begin());
+  int next = stop;
+  const StepCallback count = [&](const StepInfo& step, std::span<const float>) {
+    EXPECT_EQ(step.index, next++);
+    return Status();
+  };
+  EXPECT_TRUE(sample(chain.schedule, chain.options, chain.denoiser, chain.noise, count,
+                     ThreadTeam(1), x, fresh, stop)
+                  .ok());
+  EXPECT_EQ(next, static_cast<int>(chain.options.timesteps.size()));
+  return x;
+}
+
+TEST(Sample, GoesOnToTheSameBytesFromAnyStep) {
+  for (const auto& [kind, eta, raw_eps] :
+       {std::tuple{SamplerKind::kDdpm, 0.0, false}, std::tuple{SamplerKind::kDdim, 0.0, false},
+        std::tuple{SamplerKind::kDdim, 0.6, false}, std::tuple{SamplerKind::kDdim, 0.6, true},
+        std::tuple{SamplerKind::kDpmpp2m, 0.0, false}}) {
+    Chain chain;
+    chain.options = options_of(kind, {19, 14, 9, 4, 2, 0}, eta);
+    chain.options.raw_eps = raw_eps;
+    std::vector<float> whole = start(1000);
+    ASSERT_TRUE(chain.run(whole).ok());
+    for (int stop = 0; stop < 6; ++stop) {
+      EXPECT_EQ(stopped_and_gone_on(chain, start(1000), stop, false), whole)
+          << name_of(kind) << " eta " << eta << ", stopped in step " << stop + 1;
+      EXPECT_EQ(stopped_and_gone_on(chain, start(1000), stop + 1, true), whole)
+          << name_of(kind) << " eta " << eta << ", stopped after step " << stop + 1;
+    }
+  }
+}
+
 TEST(Sample, StopsWithTheCallbacksError) {
   const Error stop = make_error(ErrorCode::kCancelled, "stopped by the caller");
   int steps = 0;
