@@ -132,7 +132,7 @@ Result<Condition> read_condition(const std::filesystem::path& mask, const Model&
   condition.file = mask;
   condition.sha256 = std::move(image->sha256);
   condition.header = std::move(image->header);
-  condition.mask = std::move(*labels);
+  condition.mask = std::move(labels->volume);
   image->bytes = {};  // before the mask is copied
   auto fit = plan_fit(condition.mask, options);
   if (!fit) {
@@ -144,7 +144,8 @@ Result<Condition> read_condition(const std::filesystem::path& mask, const Model&
     return make_error(fitted.error().code, "{}: {}", mask.string(), fitted.error().message);
   }
   condition.labels = std::move(fitted->labels);
-  for (const auto& notes : {condition.header.notes, condition.fit.notes, fitted->notes}) {
+  for (const auto& notes :
+       {condition.header.notes, labels->notes, condition.fit.notes, fitted->notes}) {
     condition.notes.insert(condition.notes.end(), notes.begin(), notes.end());
   }
   return condition;

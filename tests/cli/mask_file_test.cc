@@ -58,7 +58,8 @@ TEST_F(MaskFile, LabelsOutsideTheRecipe) {
   labels[300] = 3;
   save(head_mask(kDims).voxels(labels));
   expect_refused(usual(), {"mask.nii: 2 voxels are 7, 1 is 3",
-                           "expected only 0 (background), 1 (brain), 2 (tumour)"});
+                           "expected only 0 (background), 1 (brain), 2 (tumour)",
+                           "--label-map \"VALUE=LABEL,...\""});
 }
 
 TEST_F(MaskFile, ValuesThatAreNoLabels) {
