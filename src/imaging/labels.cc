@@ -91,8 +91,7 @@ Result<LabelMask> read_labels(const NiftiImage& image, const LabelMap& map, cons
   if (std::all_of(labels.begin(), labels.end(), [](std::uint8_t label) { return label == 0; })) {
     return invalid_input(
         "{}: all {} voxels are 0 (background), expected some of {}; check that this is the mask "
-        "and "
-        "not an empty export",
+        "and not an empty export",
         what, labels.size(), list_labels(recipe));
   }
   if (minus_ones != 0) {

@@ -116,7 +116,7 @@ Result<FitOptions> choose_fit(const GenerateRequest& request, const Model& model
 }
 
 Result<Condition> read_condition(const std::filesystem::path& mask, const Model& model,
-                                 const FitOptions& options) {
+                                 const FitOptions& options, const LabelMap* stated) {
   auto image = read_nifti(mask);
   if (!image) {
     return image.error();
@@ -124,7 +124,7 @@ Result<Condition> read_condition(const std::filesystem::path& mask, const Model&
   if (const auto dims = mask_dims(image->header, mask); !dims) {
     return dims.error();
   }
-  auto labels = labels_from_nifti(*image, model.labels, mask.string());
+  auto labels = labels_from_nifti(*image, model.labels, mask.string(), stated);
   if (!labels) {
     return labels.error();
   }

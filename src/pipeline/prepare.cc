@@ -13,7 +13,6 @@
 #include "imaging/prepare.h"
 #include "imaging/preview.h"
 #include "models/recipe.h"
-#include "pipeline/condition.h"
 #include "pipeline/machine.h"
 #include "pipeline/model.h"
 #include "pipeline/no_throw.h"
@@ -26,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kListed = 8;  // values on the line about the mask as it was
 
-// Published masks of one structure are larger than this share of the head they are in.
+// Of the T1's head; below it, labels cannot be those of a brain.
 constexpr double kLeastBrainShare = 0.1;
 
 // The labels as a picture: brain dark grey, what lies in it brighter.
@@ -88,7 +87,7 @@ class PrepareJob {
       if (input) {
         const std::vector<fs::path> files = nifti_files(*input);
         inputs.insert(inputs.end(), files.begin(), files.end());
-        needed += mask_bytes(*input);
+        needed += nifti_read_bytes(*input);
       }
     }
     const std::uint64_t limit = memory_limit();

@@ -79,6 +79,13 @@ Status VolumeJob::compile() {
   if (Status status = check_outputs_spare_inputs(names_.all(), inputs()); !status) {
     return status;
   }
+  if (request_.label_map) {
+    auto map = parse_label_map(*request_.label_map, painter_.model().labels);
+    if (!map) {
+      return map.error();
+    }
+    label_map_ = std::move(*map);
+  }
   auto fit = choose_fit(request_, painter_.model());
   if (!fit) {
     return fit.error();
@@ -104,7 +111,8 @@ Status VolumeJob::read_mask() {
       !status) {
     return status;
   }
-  auto condition = read_condition(request_.mask, painter_.model(), fit_);
+  auto condition =
+      read_condition(request_.mask, painter_.model(), fit_, label_map_ ? &*label_map_ : nullptr);
   if (!condition) {
     return condition.error();
   }
