@@ -23,6 +23,9 @@ namespace mezzotint {
 struct GenerateRequest {
   std::filesystem::path model;  // a checkpoint, or a folder with model.json and one checkpoint
   std::filesystem::path mask;   // NIfTI label mask
+  // What the mask's values mean, "1=brain,2=tumour,*=background"; default: they are the model's
+  // labels.
+  std::optional<std::string> label_map;
   // .nii or .nii.gz; "<name>.json" is written beside it. A model of several image channels writes
   // one volume for each, "<name>_t1.nii.gz" and so on, and the mask as "<name>_seg.nii.gz".
   std::filesystem::path out;

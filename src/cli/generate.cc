@@ -249,6 +249,9 @@ Verb add_generate(CLI::App& program) {
       "--out volume.nii.gz --preview volume.png");
   app->add_option("--model", r.model, "Checkpoint (.pt, .safetensors) or model folder")->required();
   app->add_option("--mask", r.mask, "NIfTI label mask")->required();
+  app->add_option("--label-map", r.label_map,
+                  "What the mask's values mean: \"1=brain,2=tumour\" [the model's labels]")
+      ->type_name("MAP");
   app->add_option("--out", r.out, "Volume to write: .nii or .nii.gz; a .json goes beside it")
       ->required();
   app->add_option("--preview", r.preview, "Picture to write: .png");

@@ -25,6 +25,7 @@ struct Verb {
 
 Verb add_generate(CLI::App& program);
 Verb add_bench(CLI::App& program);
+Verb add_prepare(CLI::App& program);
 
 // One line on stderr, "mezzotint: ...", and the exit code for it.
 int fail(const Error& error);

@@ -1,142 +1,137 @@
 #include "imaging/labels.h"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
+#include <numeric>
 #include <optional>
 
 #include "base/check.h"
 #include "base/error.h"
+#include "imaging/value_tally.h"
 
 namespace mezzotint {
 namespace {
 
-constexpr double kTolerance = 1e-3;
-constexpr std::size_t kListed = 5;           // bad values named in the error
-constexpr std::size_t kLargestTally = 1000;  // distinct bad values counted one by one
+constexpr std::size_t kListed = 5;  // bad values named in the error
 
-// Which bad values occur, and how often.
-class BadValues {
- public:
-  void add(double value) {
-    ++total_;
-    if (std::isnan(value)) {
-      ++nan_;
-    } else if (tally_.size() < kLargestTally || tally_.count(value) > 0) {
-      ++tally_[value];
+Error unknown_values(const ValueTally& bad, const LabelMap& map, const LabelSet& recipe,
+                     std::string_view what) {
+  const bool own = map.labels == own_labels(recipe).labels;
+  std::string expected = list_labels(recipe);
+  if (!own) {
+    std::vector<std::int64_t> listed;
+    for (const auto& [value, label] : map.labels) {
+      listed.push_back(value);
     }
+    expected = fmt::format("the values of the label map ({})", fmt::join(listed, ", "));
   }
-
-  [[nodiscard]] bool empty() const { return total_ == 0; }
-
-  // "12 voxels are 7, 3 are 1.5, 1 are nan and 40 have other values".
-  [[nodiscard]] std::string describe() const {
-    std::vector<std::pair<double, std::int64_t>> common(tally_.begin(), tally_.end());
-    if (nan_ > 0) {
-      common.emplace_back(std::nan(""), nan_);
-    }
-    std::stable_sort(common.begin(), common.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
-    common.resize(std::min(common.size(), kListed));
-    std::string text;
-    std::int64_t listed = 0;
-    for (const auto& [value, count] : common) {
-      text += fmt::format(
-          "{}{} {} {:.6g}", text.empty() ? "" : ", ", count,
-          text.empty() ? (count == 1 ? "voxel is" : "voxels are") : (count == 1 ? "is" : "are"),
-          value);
-      listed += count;
-    }
-    if (total_ > listed) {
-      text += fmt::format(" and {} have other values", total_ - listed);
-    }
-    return text;
+  std::string remedy = "correct the mask or choose another model";
+  if (bad.all_whole) {
+    remedy = own ? "say what each value means with --label-map \"VALUE=LABEL,...\", or choose "
+                   "another model"
+                 : "list the others too, or end the map with \"*=background\"";
   }
-
- private:
-  std::int64_t total_ = 0;
-  std::int64_t nan_ = 0;
-  std::map<double, std::int64_t> tally_;
-};
-
-std::string expected_labels(const LabelSet& recipe) {
-  std::string text = "0 (background)";
-  for (const LabelName& label : recipe.labels) {
-    text += fmt::format(", {} ({})", label.value, label.name);
-  }
-  return text;
+  return invalid_input("{}: {}, expected only {}; {}", what, bad.describe(kListed), expected,
+                       remedy);
 }
 
-class LabelReader {
- public:
-  explicit LabelReader(const LabelSet& recipe)
-      : minus_one_is_background_(recipe.minus_one_is_background) {
-    known_[0] = true;
-    for (const LabelName& label : recipe.labels) {
-      check(label.value >= 1 && label.value <= 255, "a recipe's labels are 1 to 255");
-      known_[static_cast<std::size_t>(label.value)] = true;
+std::string prepare_command(const LabelSet& recipe) {
+  return fmt::format("'mezzotint prepare --recipe {} --mask MASK --t1 T1 --out NEW.nii.gz'",
+                     recipe.recipe);
+}
+
+// "1, 2 and 4".
+std::string list_present(const LabelCounts& counts) {
+  std::vector<std::size_t> present;
+  for (std::size_t label = 1; label < counts.size(); ++label) {
+    if (counts[label] != 0) {
+      present.push_back(label);
     }
   }
+  const std::size_t last = present.back();
+  present.pop_back();
+  return fmt::format("{} and {}", fmt::join(present, ", "), last);
+}
 
-  [[nodiscard]] std::optional<std::uint8_t> label_of(double value) const {
-    // Negated comparisons refuse NaN too.
-    if (!(value >= -1 - kTolerance && value <= 255 + kTolerance)) {
-      return std::nullopt;
-    }
-    const double nearest = std::round(value);
-    if (std::abs(value - nearest) > kTolerance) {
-      return std::nullopt;
-    }
-    if (nearest == -1 && minus_one_is_background_) {
-      return 0;
-    }
-    if (nearest < 0 || !known_[static_cast<std::size_t>(nearest)]) {
-      return std::nullopt;
-    }
-    return static_cast<std::uint8_t>(nearest);
-  }
-
- private:
-  bool minus_one_is_background_;
-  std::array<bool, 256> known_{};
-};
+std::int64_t voxels_of(const LabelCounts& counts, int label) {
+  return counts[static_cast<std::size_t>(label)];
+}
 
 }  // namespace
 
-Result<LabelVolume> labels_from_nifti(const NiftiImage& image, const LabelSet& recipe,
-                                      std::string_view what) {
+Result<LabelMask> read_labels(const NiftiImage& image, const LabelMap& map, const LabelSet& recipe,
+                              std::string_view what) {
   const auto dims = volume_dims(image.header, what);
   if (!dims) {
     return dims.error();
   }
-  LabelVolume volume{{*dims, image.header.affine}, {}};
-  volume.data.resize(static_cast<std::size_t>(volume.voxels()));
-  const LabelReader reader(recipe);
-  BadValues bad;
-  std::array<double, 4096> block;
-  for (std::size_t first = 0; first < volume.data.size(); first += block.size()) {
-    const std::size_t count = std::min(block.size(), volume.data.size() - first);
-    image.read_values(static_cast<std::int64_t>(first), std::span(block).first(count));
-    for (std::size_t i = 0; i < count; ++i) {
-      if (const auto label = reader.label_of(block[i])) {
-        volume.data[first + i] = *label;
-      } else {
-        bad.add(block[i]);
-      }
+  LabelMask mask{{{*dims, image.header.affine}, {}}, {}};
+  std::vector<std::uint8_t>& labels = mask.volume.data;
+  labels.resize(static_cast<std::size_t>(mask.volume.voxels()));
+  ValueTally bad;
+  std::int64_t minus_ones = 0;
+  // Masks are runs of one value.
+  std::optional<std::int64_t> last_value;
+  std::optional<std::uint8_t> last_label;
+  for_each_value(image, [&](std::size_t index, double value) {
+    const auto whole = whole_number(value);
+    if (whole != last_value) {
+      last_value = whole;
+      last_label = whole ? map.find(*whole) : std::nullopt;
     }
+    if (last_label) {
+      labels[index] = *last_label;
+      minus_ones += whole == -1 ? 1 : 0;
+    } else {
+      bad.add(value);
+    }
+  });
+  if (bad.total() != 0) {
+    return unknown_values(bad, map, recipe, what);
   }
-  if (!bad.empty()) {
-    return invalid_input("{}: {}, expected only {}; relabel the mask or choose another model", what,
-                         bad.describe(), expected_labels(recipe));
-  }
-  if (std::all_of(volume.data.begin(), volume.data.end(),
-                  [](std::uint8_t label) { return label == 0; })) {
+  if (std::all_of(labels.begin(), labels.end(), [](std::uint8_t label) { return label == 0; })) {
     return invalid_input(
-        "{}: all {} voxels are 0, expected some of {}; check that this is the mask and not an "
-        "empty export",
-        what, volume.data.size(), expected_labels(recipe));
+        "{}: all {} voxels are 0 (background), expected some of {}; check that this is the mask "
+        "and not an empty export",
+        what, labels.size(), list_labels(recipe));
   }
-  return volume;
+  if (minus_ones != 0) {
+    mask.notes.push_back(fmt::format("{} voxels are -1: taken as {}", minus_ones,
+                                     label_name(recipe, *map.find(-1))));
+  }
+  return mask;
+}
+
+Result<LabelMask> labels_from_nifti(const NiftiImage& image, const LabelSet& recipe,
+                                    std::string_view what, const LabelMap* stated) {
+  auto mask = read_labels(image, stated != nullptr ? *stated : own_labels(recipe), recipe, what);
+  if (!mask) {
+    return mask;
+  }
+  const LabelCounts counts = count_labels(mask->volume);
+  if (stated == nullptr && look_raw(counts, recipe)) {
+    return invalid_input(
+        "{}: holds labels {} but no {}: most likely raw labels, where {} means {} and not {}; {} "
+        "makes them usable, and if they do mean what this model knows, pass --label-map \"{}\"",
+        what, list_present(counts), recipe.raw->means, recipe.raw->stored,
+        label_name(recipe, recipe.raw->means), label_name(recipe, recipe.raw->stored),
+        prepare_command(recipe), map_as_stored(counts));
+  }
+  if (recipe.needs_brain && voxels_of(counts, recipe.brain) == 0) {
+    return invalid_input(
+        "{}: lacks label {} ({}), which this model needs to know where the head is; "
+        "{} adds it",
+        what, recipe.brain, label_name(recipe, recipe.brain), prepare_command(recipe));
+  }
+  return mask;
+}
+
+bool look_raw(const LabelCounts& counts, const LabelSet& recipe) {
+  if (!recipe.raw) {
+    return false;
+  }
+  const std::int64_t labelled = std::accumulate(counts.begin() + 1, counts.end(), std::int64_t{0});
+  const std::int64_t stored = voxels_of(counts, recipe.raw->stored);
+  return stored != 0 && voxels_of(counts, recipe.raw->means) == 0 && labelled != stored;
 }
 
 LabelCounts count_labels(const LabelVolume& volume) {
@@ -150,9 +145,19 @@ LabelCounts count_labels(const LabelVolume& volume) {
 std::string describe_counts(const LabelCounts& counts, const LabelSet& recipe) {
   std::string text;
   for (const LabelName& label : recipe.labels) {
-    text += fmt::format("{} {}, ", counts[static_cast<std::size_t>(label.value)], label.name);
+    text += fmt::format("{} {}, ", voxels_of(counts, label.value), label.name);
   }
   return text + fmt::format("{} background", counts[0]);
+}
+
+std::string map_as_stored(const LabelCounts& counts) {
+  std::vector<std::string> entries;
+  for (std::size_t label = 1; label < counts.size(); ++label) {
+    if (counts[label] != 0) {
+      entries.push_back(fmt::format("{0}={0}", label));
+    }
+  }
+  return fmt::format("{}", fmt::join(entries, ","));
 }
 
 }  // namespace mezzotint

@@ -24,6 +24,11 @@ struct Recipe {
   float off_value;                       // of a condition channel where the label is absent
   float on_value;                        // and where it is present
   bool minus_one_is_background;          // masks of the reference's preparation script have it
+  int brain_label;                       // 0: unknown
+  int tumour_label;                      // of all tumour; 0: unknown, or several labels
+  bool needs_brain;                      // a mask without brain is nothing the model has seen
+  int raw_label;    // of masks as annotators publish them; 0: they use the recipe's labels
+  int raw_meaning;  // the recipe's label for it
 };
 
 [[nodiscard]] const Recipe& recipe_of(RecipeKind kind);

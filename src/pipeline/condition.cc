@@ -116,7 +116,7 @@ Result<FitOptions> choose_fit(const GenerateRequest& request, const Model& model
 }
 
 Result<Condition> read_condition(const std::filesystem::path& mask, const Model& model,
-                                 const FitOptions& options) {
+                                 const FitOptions& options, const LabelMap* stated) {
   auto image = read_nifti(mask);
   if (!image) {
     return image.error();
@@ -124,7 +124,7 @@ Result<Condition> read_condition(const std::filesystem::path& mask, const Model&
   if (const auto dims = mask_dims(image->header, mask); !dims) {
     return dims.error();
   }
-  auto labels = labels_from_nifti(*image, model.labels, mask.string());
+  auto labels = labels_from_nifti(*image, model.labels, mask.string(), stated);
   if (!labels) {
     return labels.error();
   }
@@ -132,7 +132,7 @@ Result<Condition> read_condition(const std::filesystem::path& mask, const Model&
   condition.file = mask;
   condition.sha256 = std::move(image->sha256);
   condition.header = std::move(image->header);
-  condition.mask = std::move(*labels);
+  condition.mask = std::move(labels->volume);
   image->bytes = {};  // before the mask is copied
   auto fit = plan_fit(condition.mask, options);
   if (!fit) {
@@ -144,7 +144,8 @@ Result<Condition> read_condition(const std::filesystem::path& mask, const Model&
     return make_error(fitted.error().code, "{}: {}", mask.string(), fitted.error().message);
   }
   condition.labels = std::move(fitted->labels);
-  for (const auto& notes : {condition.header.notes, condition.fit.notes, fitted->notes}) {
+  for (const auto& notes :
+       {condition.header.notes, labels->notes, condition.fit.notes, fitted->notes}) {
     condition.notes.insert(condition.notes.end(), notes.begin(), notes.end());
   }
   return condition;

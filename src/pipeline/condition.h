@@ -36,9 +36,10 @@ Result<std::array<std::int64_t, 3>> choose_grid(
 // mask, the header is read where its grid is needed.
 Result<FitOptions> choose_fit(const GenerateRequest& request, const Model& model);
 
-// Reads the mask and brings it to the grid.
+// Reads the mask and brings it to the grid. `stated` is what the mask's values mean; default: they
+// are the model's labels.
 Result<Condition> read_condition(const std::filesystem::path& mask, const Model& model,
-                                 const FitOptions& options);
+                                 const FitOptions& options, const LabelMap* stated = nullptr);
 
 // One-hot channels [C, z, y, x] on the model's grid; with FitKind::kReference, fractions of them.
 std::vector<float> encode_condition(const Condition& condition, const Model& model);

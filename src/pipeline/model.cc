@@ -107,21 +107,6 @@ Status check_labels(const ModelCard& card, const fs::path& card_path, std::int64
   return {};
 }
 
-LabelSet label_set(const Recipe& recipe, const ModelCard& card, std::int64_t channels) {
-  LabelSet set;
-  set.minus_one_is_background = recipe.minus_one_is_background;
-  for (std::int64_t label = 1; label <= channels; ++label) {
-    const auto index = static_cast<std::size_t>(label - 1);
-    std::string name = index < recipe.label_names.size() ? std::string(recipe.label_names[index])
-                                                         : fmt::format("label {}", label);
-    if (const auto found = card.labels.find(static_cast<int>(label)); found != card.labels.end()) {
-      name = found->second;
-    }
-    set.labels.push_back({static_cast<int>(label), std::move(name)});
-  }
-  return set;
-}
-
 Status apply_card(Model& model, const ModelCard& card) {
   const Recipe& recipe = *model.recipe;
   const fs::path card_path = model.card_path();
@@ -157,7 +142,12 @@ Status apply_card(Model& model, const ModelCard& card) {
   }
   model.licence = card.licence;
   model.frame = card.frame.value_or(std::string(recipe.frame));
-  model.labels = label_set(recipe, card, model.config.condition_channels);
+  model.labels = label_set(recipe, model.config.condition_channels);
+  for (LabelName& label : model.labels.labels) {
+    if (const auto found = card.labels.find(label.value); found != card.labels.end()) {
+      label.name = found->second;
+    }
+  }
   if (model.weights.timesteps) {
     model.timesteps = static_cast<int>(*model.weights.timesteps);
   } else {
@@ -167,6 +157,25 @@ Status apply_card(Model& model, const ModelCard& card) {
 }
 
 }  // namespace
+
+LabelSet label_set(const Recipe& recipe, std::int64_t channels) {
+  LabelSet set;
+  set.recipe = recipe.name;
+  set.minus_one_is_background = recipe.minus_one_is_background;
+  set.brain = recipe.brain_label;
+  set.tumour = recipe.tumour_label;
+  set.needs_brain = recipe.needs_brain;
+  if (recipe.raw_label != 0) {
+    set.raw = RawLabel{recipe.raw_label, recipe.raw_meaning};
+  }
+  for (std::int64_t label = 1; label <= channels; ++label) {
+    const auto index = static_cast<std::size_t>(label - 1);
+    set.labels.push_back({static_cast<int>(label), index < recipe.label_names.size()
+                                                       ? std::string(recipe.label_names[index])
+                                                       : fmt::format("label {}", label)});
+  }
+  return set;
+}
 
 Result<Model> open_model(const fs::path& path, const std::string& weights,
                          const CancelToken* cancel) {

@@ -46,6 +46,9 @@ struct Model {
   [[nodiscard]] std::vector<std::filesystem::path> files() const { return {file, card_path()}; }
 };
 
+// The labels of a recipe with `channels` condition channels.
+[[nodiscard]] LabelSet label_set(const Recipe& recipe, std::int64_t channels);
+
 // `path` is a checkpoint or a folder with one checkpoint and perhaps model.json. `weights` is "ema"
 // or "model". The schedule buffers of the file must be the cosine schedule's.
 // The token is read while the file is hashed.

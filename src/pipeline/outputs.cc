@@ -55,6 +55,16 @@ fs::path sidecar_path(const fs::path& out) {
   return out.parent_path() / (split(out).stem + ".json");
 }
 
+Status check_output_names(const fs::path& out, const std::optional<fs::path>& preview) {
+  if (split(out).ending.empty()) {
+    return invalid_input("out: {}: expected a name that ends in .nii or .nii.gz", out.string());
+  }
+  if (preview && preview->extension() != ".png") {
+    return invalid_input("preview: {}: expected a name that ends in .png", preview->string());
+  }
+  return {};
+}
+
 bool is_compressed(const fs::path& out) {
   return out.extension() == ".gz";
 }
@@ -149,8 +159,7 @@ Result<Outputs> create_outputs(const OutputNames& names, bool overwrite, std::in
   return outputs;
 }
 
-Status commit(Outputs& outputs) {
-  const std::vector<OutputFile*> files = outputs.in_order();
+Status commit(std::span<OutputFile* const> files) {
   for (OutputFile* file : files) {
     if (Status status = file->publish(); !status) {
       return status;

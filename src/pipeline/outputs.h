@@ -23,6 +23,10 @@ namespace mezzotint {
                                                 std::string_view suffix);
 // "scan.nii.gz" and "scan.nii" -> "scan.json", in the same folder.
 [[nodiscard]] std::filesystem::path sidecar_path(const std::filesystem::path& out);
+// kInvalidInput unless `out` ends in .nii or .nii.gz and `preview` in .png.
+Status check_output_names(const std::filesystem::path& out,
+                          const std::optional<std::filesystem::path>& preview);
+
 // By the name's ending: .nii.gz.
 [[nodiscard]] bool is_compressed(const std::filesystem::path& out);
 
@@ -58,8 +62,8 @@ struct Outputs {
 // `voxels` of each volume.
 Result<Outputs> create_outputs(const OutputNames& names, bool overwrite, std::int64_t voxels);
 
-// All files under their names, the volumes last: where the last one is, everything is. When one
-// cannot appear, those before it are taken back with `outputs` (OutputFile::publish()).
-Status commit(Outputs& outputs);
+// All files under their names, in this order: where the last one is, everything is. When one cannot
+// appear, those before it are taken back as they are destroyed (OutputFile::publish()).
+Status commit(std::span<OutputFile* const> files);
 
 }  // namespace mezzotint

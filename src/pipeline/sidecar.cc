@@ -33,6 +33,9 @@ std::string make_sidecar(const SidecarFacts& facts) {
                   {"Fit", fit.summary},
                   {"Resize", std::string(name_of(fit.resize))},
                   {"AsStored", fit.as_stored}};
+  if (facts.request.label_map) {
+    json["Mask"]["LabelMap"] = *facts.request.label_map;
+  }
   json["Grid"] = fit.grid.dims;
   json["Frame"] = fit.frame;
   json["Sampler"] = facts.request.sampler;

@@ -25,20 +25,6 @@ double seconds_between(std::chrono::steady_clock::time_point from,
   return std::chrono::duration<double>(to - from).count();
 }
 
-// Labels that the preview outlines apart from the brain.
-std::vector<int> tumour_labels(const Recipe& recipe) {
-  if (recipe.label_names.empty()) {
-    return PreviewOptions{}.tumour_labels;
-  }
-  std::vector<int> labels;
-  for (std::size_t i = 0; i < recipe.label_names.size(); ++i) {
-    if (recipe.label_names[i] != "brain") {
-      labels.push_back(static_cast<int>(i) + 1);
-    }
-  }
-  return labels;
-}
-
 // The bytes as the file's name wants them.
 Result<std::string> write_image(OutputFile& file, std::vector<std::byte> bytes) {
   if (is_compressed(file.path())) {
@@ -116,6 +102,13 @@ Status VolumeJob::compile() {
   if (Status status = check_outputs_spare_inputs(outputs, inputs()); !status) {
     return status;
   }
+  if (request_.label_map) {
+    auto map = parse_label_map(*request_.label_map, painter_.model().labels);
+    if (!map) {
+      return map.error();
+    }
+    label_map_ = std::move(*map);
+  }
   auto fit = choose_fit(request_, painter_.model());
   if (!fit) {
     return fit.error();
@@ -141,7 +134,8 @@ Status VolumeJob::read_mask() {
       !status) {
     return status;
   }
-  auto condition = read_condition(request_.mask, painter_.model(), fit_);
+  auto condition =
+      read_condition(request_.mask, painter_.model(), fit_, label_map_ ? &*label_map_ : nullptr);
   if (!condition) {
     return condition.error();
   }
@@ -298,7 +292,7 @@ Status VolumeJob::write_outputs() {
   if (stop_requested()) {
     return Error{ErrorCode::kCancelled, "stopped on request"};
   }
-  if (Status status = commit(*outputs_); !status) {
+  if (Status status = commit(outputs_->in_order()); !status) {
     return status;
   }
   if (state_) {
@@ -314,7 +308,7 @@ Status VolumeJob::write_volume(std::size_t channel) {
       bring_back(condition_.fit, std::span(x_).subspan(channel * voxels, voxels), kLowest);
   if (outputs_->preview) {
     auto picture = render_preview(volume, condition_.mask,
-                                  {.tumour_labels = tumour_labels(*painter_.model().recipe)});
+                                  {.tumour_labels = labels_but_brain(painter_.model().labels)});
     if (!picture) {
       return picture.error();
     }

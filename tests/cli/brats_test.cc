@@ -102,6 +102,34 @@ TEST_F(Brats, MasksOfTheReferencesPreparationHaveMinusOneAsBackground) {
   EXPECT_EQ(values(image("out_seg.nii")).front(), 0);
 }
 
+TEST_F(Brats, MasksWithoutBrainNeedPrepare) {
+  for (const std::vector<std::uint8_t>& labels :
+       {std::vector<std::uint8_t>{1, 2, 3}, {1, 2}, {3}}) {
+    std::vector<std::uint8_t> mask(960);
+    std::ranges::copy(labels, mask.begin() + 500);
+    write_bytes(in_folder("mask.nii"), head_mask(kDims).voxels(mask).build());
+    expect_refused(usual(), {"mask.nii: lacks label 4 (brain)",
+                             "'mezzotint prepare --recipe brats --mask MASK --t1 T1 --out"});
+  }
+}
+
+// Raw labels, where 4 is the enhancing tumour, would give a tiny brain.
+TEST_F(Brats, RawLabelsNeedPrepareOrAWord) {
+  std::vector<std::uint8_t> labels = brats_labels(kDims);
+  std::ranges::replace(labels, std::uint8_t{3}, std::uint8_t{2});
+  write_bytes(in_folder("mask.nii"), head_mask(kDims).voxels(labels).build());
+  expect_refused(usual(), {"mask.nii: holds labels 1, 2 and 4 but no 3", "most likely raw labels",
+                           "'mezzotint prepare --recipe brats", "--label-map \"1=1,2=2,4=4\""});
+  EXPECT_EQ(run(with("--label-map", "1=1,2=2,4=4")).exit_code, 0);
+}
+
+TEST_F(Brats, BrainWithoutTumourIsFine) {
+  std::vector<std::uint8_t> labels = brats_labels(kDims);
+  std::ranges::for_each(labels, [](std::uint8_t& label) { label = label == 0 ? 0 : 4; });
+  write_bytes(in_folder("mask.nii"), head_mask(kDims).voxels(labels).build());
+  EXPECT_EQ(run(usual()).exit_code, 0);
+}
+
 TEST_F(Brats, OneNameThatIsTakenRefusesAll) {
   write_text(in_folder("out_t2.nii"), "precious");
   expect_refused(usual(), {"out_t2.nii: exists already"});

@@ -22,7 +22,7 @@ const std::string& Flags::at(const std::string& flag) const {
 }
 
 std::vector<std::string> Flags::words() const {
-  std::vector<std::string> words{"generate"};
+  std::vector<std::string> words{verb_};
   for (const auto& [flag, value] : values_) {
     words.push_back(flag);
     if (value) {

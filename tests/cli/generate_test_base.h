@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/cli_inputs.h"
@@ -17,14 +18,17 @@ namespace mezzotint::testing {
 
 class Flags {
  public:
+  explicit Flags(std::string verb = "generate") : verb_(std::move(verb)) {}
+
   Flags& set(const std::string& flag, const std::string& value);
   Flags& set(const std::string& flag);  // one without a value
   Flags& erase(const std::string& flag);
   [[nodiscard]] const std::string& at(const std::string& flag) const;
-  // generate --flag value ...
+  // verb --flag value ...
   [[nodiscard]] std::vector<std::string> words() const;
 
  private:
+  std::string verb_;
   std::map<std::string, std::optional<std::string>> values_;
 };
 

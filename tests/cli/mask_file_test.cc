@@ -58,7 +58,8 @@ TEST_F(MaskFile, LabelsOutsideTheRecipe) {
   labels[300] = 3;
   save(head_mask(kDims).voxels(labels));
   expect_refused(usual(), {"mask.nii: 2 voxels are 7, 1 is 3",
-                           "expected only 0 (background), 1 (brain), 2 (tumour)"});
+                           "expected only 0 (background), 1 (brain), 2 (tumour)",
+                           "--label-map \"VALUE=LABEL,...\""});
 }
 
 TEST_F(MaskFile, ValuesThatAreNoLabels) {
@@ -72,6 +73,28 @@ TEST_F(MaskFile, ValuesThatAreNoLabels) {
 TEST_F(MaskFile, AllZero) {
   save(head_mask(kDims).voxels(std::vector<std::uint8_t>(960)));
   expect_refused(usual(), {"mask.nii: all 960 voxels are 0", "check that this is the mask"});
+}
+
+TEST_F(MaskFile, ALabelMapSaysWhatValuesMean) {
+  const std::string expected = volume(usual());
+  std::vector<std::uint16_t> values;
+  for (const std::uint8_t label : head_labels(kDims)) {
+    values.push_back(label == 2 ? 1000 : label == 1 ? 3 : 0);
+  }
+  save(head_mask(kDims).type(NiftiType::kUint16).voxels(values));
+  Flags flags = with("--label-map", "3=brain,1000=TUMOUR").set("--overwrite");
+  EXPECT_EQ(volume(flags), expected);
+  const std::string sidecar = read_text(in_folder("out.json"));
+  EXPECT_NE(sidecar.find("\"LabelMap\": \"3=brain,1000=TUMOUR\""), std::string::npos) << sidecar;
+}
+
+TEST_F(MaskFile, LabelMapsThatDoNotFit) {
+  expect_refused(with("--label-map", "1=brian,2=tumour"),
+                 {"label-map: `brian` in `1=brian` is no label of this model"});
+  expect_refused(with("--label-map", ""), {"label-map: `` is not VALUE=LABEL"});
+  expect_refused(with("--label-map", "1=brain"),
+                 {"mask.nii: ", "are 2, expected only the values of the label map (0, 1)"});
+  expect_refused(with("--label-map", "*=background"), {"mask.nii: all 960 voxels are 0"});
 }
 
 TEST_F(MaskFile, OneSlice) {

@@ -276,6 +276,23 @@ TEST(NiftiWrite, ReadsBackTheSame) {
   EXPECT_EQ(values, data);
 }
 
+TEST(NiftiWrite, LabelsAreBytes) {
+  std::vector<std::uint8_t> labels(24);
+  std::iota(labels.begin(), labels.end(), std::uint8_t{232});
+  const Affine affine{{{-1, 0, 0, 1}, {0, -1, 0, 2}, {0, 0, 1, 3}, {0, 0, 0, 1}}};
+  const auto written = encode_nifti(geometry_from_affine(affine), {4, 3, 2}, labels, "");
+  ASSERT_TRUE(written.ok()) << written.error().message;
+  EXPECT_EQ(written->size(), 352U + 24);
+  const NiftiImage image = decode(*written);
+  EXPECT_EQ(image.header.type, NiftiType::kUint8);
+  EXPECT_EQ(image.header.affine, affine);
+  EXPECT_EQ(image.value(0), 232);
+  EXPECT_EQ(image.value(23), 255);
+  const auto too_many = encode_nifti({}, {4, 3, 1}, labels, "");
+  ASSERT_FALSE(too_many.ok());
+  EXPECT_NE(too_many.error().message.find("24 values for 4 x 3 x 1 voxels"), std::string::npos);
+}
+
 TEST(NiftiWrite, GeometryOfNifti2BecomesFloats) {
   Affine affine = scaling_affine({1.5, 1.5, 1.5});
   affine[0][3] = 0.1;

@@ -241,13 +241,13 @@ void check_real_file(const std::filesystem::path& path, const nlohmann::json& fa
   const Recipe recipe = recipe_for(cond_shape.at(1));
   const auto labels = labels_from_nifti(*image, recipe.names, path.string());
   ASSERT_TRUE(labels.ok()) << labels.error().message;
-  EXPECT_EQ(labels->dims, facts.at("shape_xyz").get<Dims3>());
-  const LabelCounts counts = count_labels(*labels);
+  EXPECT_EQ(labels->volume.dims, facts.at("shape_xyz").get<Dims3>());
+  const LabelCounts counts = count_labels(labels->volume);
   for (const auto& [label, count] : facts.at("label_counts").items()) {
     EXPECT_EQ(counts.at(static_cast<std::size_t>(std::stod(label))), count.get<std::int64_t>());
   }
   std::vector<float> cond(elements(cond_shape));
-  encode_labels(*labels, recipe.labels, recipe.off, recipe.on, cond);
+  encode_labels(labels->volume, recipe.labels, recipe.off, recipe.on, cond);
   EXPECT_EQ(sha256_hex(std::as_bytes(std::span(cond))),
             facts.at("cond_sha256_of_little_endian_float32_bytes").get<std::string>());
 }
