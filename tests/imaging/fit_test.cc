@@ -11,7 +11,9 @@ namespace mezzotint {
 namespace {
 
 LabelSet names() {
-  return {{{1, "brain"}, {2, "tumour"}}, false};
+  LabelSet set;
+  set.labels = {{1, "brain"}, {2, "tumour"}};
+  return set;
 }
 
 Grid grid_of(const Dims3& dims, const Vec3& spacing, const Vec3& origin) {
