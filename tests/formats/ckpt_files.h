@@ -1,8 +1,10 @@
 // Files and errors, as the tests of the tensor file readers need them.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -19,8 +21,9 @@ class TemporaryFile {
  public:
   explicit TemporaryFile(std::string_view content) {
     const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    path_ = std::filesystem::path(::testing::TempDir()) /
-            (std::string("mezzotint_") + test->test_suite_name() + "_" + test->name());
+    std::string name = fmt::format("mezzotint_{}_{}", test->test_suite_name(), test->name());
+    std::replace(name.begin(), name.end(), '/', '_');  // of tests with parameters
+    path_ = std::filesystem::path(::testing::TempDir()) / name;
     std::ofstream(path_, std::ios::binary) << content;
   }
   ~TemporaryFile() { std::filesystem::remove(path_); }
