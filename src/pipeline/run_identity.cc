@@ -44,6 +44,12 @@ std::string run_sha256(const RunFacts& facts) {
   }
   all.add("grid", fmt::join(facts.grid, " "));
   all.add("mask", facts.mask_sha256);
+  if (request.label_map) {
+    all.add("label map", *request.label_map);
+  }
+  all.add("resize", request.resize);
+  all.add("size of mask", request.size_of_mask);
+  all.add("as stored", request.as_stored);
   all.add("sampler", name_of(facts.chain.options.kind));
   all.add("eta", facts.chain.options.eta);
   all.add("timesteps", fmt::join(facts.chain.options.timesteps, " "));

@@ -58,6 +58,10 @@ TEST(RunIdentity, ChangesWithAllThatTheBytesDependOn) {
         run.grid = {16, 8, 16};
       },
       [](Inputs& run) { run.mask[0] = 'x'; },
+      [](Inputs& run) { run.request.label_map = "1=brain"; },
+      [](Inputs& run) { run.request.resize = "pad"; },
+      [](Inputs& run) { run.request.size_of_mask = true; },
+      [](Inputs& run) { run.request.as_stored = true; },
       [](Inputs& run) { run.plan[0] = 'x'; },
   };
   std::set<std::string> seen;
