@@ -11,27 +11,6 @@ namespace {
 
 constexpr std::int64_t kLongestSide = std::numeric_limits<std::int16_t>::max();
 
-// The dims of an image that can be a mask.
-Result<Dims3> mask_dims(const NiftiHeader& header, const std::filesystem::path& mask) {
-  const auto dims = volume_dims(header, mask.string());
-  if (!dims) {
-    return dims.error();
-  }
-  for (const std::int64_t side : *dims) {
-    if (side < 2) {
-      return invalid_input("{}: {} is a single slice along one axis, expected a volume",
-                           mask.string(), format_dims(*dims));
-    }
-    if (side > kLongestSide) {
-      return unsupported(
-          "{}: {} voxels, but the volume is written as NIfTI-1, which has at most {} "
-          "along each axis: crop the mask",
-          mask.string(), format_dims(*dims), kLongestSide);
-    }
-  }
-  return *dims;
-}
-
 // The mask's grid in the model's frame, each side up to a multiple of what the network needs.
 Result<Dims3> grid_of_mask(const std::filesystem::path& mask, const Model& model, bool as_stored) {
   const auto header = read_nifti_header(mask);
@@ -58,6 +37,26 @@ Result<Dims3> grid_of_mask(const std::filesystem::path& mask, const Model& model
 }
 
 }  // namespace
+
+Result<Dims3> mask_dims(const NiftiHeader& header, const std::filesystem::path& mask) {
+  const auto dims = volume_dims(header, mask.string());
+  if (!dims) {
+    return dims.error();
+  }
+  for (const std::int64_t side : *dims) {
+    if (side < 2) {
+      return invalid_input("{}: {} is a single slice along one axis, expected a volume",
+                           mask.string(), format_dims(*dims));
+    }
+    if (side > kLongestSide) {
+      return unsupported(
+          "{}: {} voxels, but the volume is written as NIfTI-1, which has at most {} "
+          "along each axis: crop the mask",
+          mask.string(), format_dims(*dims), kLongestSide);
+    }
+  }
+  return *dims;
+}
 
 Result<std::array<std::int64_t, 3>> choose_grid(
     const Model& model, const std::optional<std::array<std::int64_t, 3>>& size) {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/output_file.h"
 #include "base/quote.h"
 #include "base/system.h"
 #include "formats/gzip.h"
@@ -13,6 +13,7 @@
 #include "imaging/prepare.h"
 #include "imaging/preview.h"
 #include "models/recipe.h"
+#include "pipeline/condition.h"
 #include "pipeline/machine.h"
 #include "pipeline/model.h"
 #include "pipeline/no_throw.h"
@@ -133,13 +134,8 @@ class PrepareJob {
       return image.error();
     }
     const std::string what = request_.mask.string();
-    const auto dims = volume_dims(image->header, what);
-    if (!dims) {
+    if (const auto dims = mask_dims(image->header, request_.mask); !dims) {
       return dims.error();
-    }
-    if (std::any_of(dims->begin(), dims->end(), [](std::int64_t side) { return side < 2; })) {
-      return invalid_input("{}: {} is a single slice along one axis, expected a volume", what,
-                           fmt::join(*dims, "x"));
     }
     report_.notes = image->header.notes;
     const ValueTally values = tally_values(*image);
