@@ -14,10 +14,6 @@ Result<GenerateReport> generate_volume(const GenerateRequest& request, GenerateO
   if (Status status = check_output_names(request.out, request.preview); !status) {
     return status.error();
   }
-  if (!(request.checkpoint_seconds >= 0)) {
-    return invalid_input("checkpoint seconds: {}: expected 0 (never) or more",
-                         request.checkpoint_seconds);
-  }
   auto painter = Painter::open(request, cancel);
   if (!painter) {
     return painter.error();

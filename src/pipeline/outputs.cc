@@ -1,6 +1,5 @@
 #include "pipeline/outputs.h"
 
-#include <array>
 #include <string_view>
 #include <utility>
 
@@ -46,6 +45,14 @@ std::vector<std::string> modality_names(const Recipe& recipe, std::int64_t chann
   return names;
 }
 
+bool is_volume_name(const fs::path& out) {
+  return !split(out).ending.empty();
+}
+
+std::string stem_of_volume(const fs::path& out) {
+  return split(out).stem;
+}
+
 fs::path with_suffix(const fs::path& out, std::string_view suffix) {
   const auto [stem, ending] = split(out);
   return out.parent_path() / fmt::format("{}{}{}", stem, suffix, ending);
@@ -56,7 +63,7 @@ fs::path sidecar_path(const fs::path& out) {
 }
 
 Status check_output_names(const fs::path& out, const std::optional<fs::path>& preview) {
-  if (split(out).ending.empty()) {
+  if (!is_volume_name(out)) {
     return invalid_input("out: {}: expected a name that ends in .nii or .nii.gz", out.string());
   }
   if (preview && preview->extension() != ".png") {

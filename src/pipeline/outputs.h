@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/output_file.h"
@@ -18,6 +19,10 @@ namespace mezzotint {
 // What a model's image channels show: the recipe's names ("t1", "flair"), else "image1", "image2".
 [[nodiscard]] std::vector<std::string> modality_names(const Recipe& recipe, std::int64_t channels);
 
+// Whether a volume may have this name: it ends in .nii or .nii.gz.
+[[nodiscard]] bool is_volume_name(const std::filesystem::path& out);
+// "scan.nii.gz" -> "scan".
+[[nodiscard]] std::string stem_of_volume(const std::filesystem::path& out);
 // "scan.nii.gz" and "_t1" -> "scan_t1.nii.gz"; the ending is .nii or .nii.gz.
 [[nodiscard]] std::filesystem::path with_suffix(const std::filesystem::path& out,
                                                 std::string_view suffix);
