@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,11 @@ struct BatchRequest {
   // order of their names, or one mask. `out` is a folder, made when it is absent; `preview` too,
   // where pictures are wanted. `sample` is the first sample.
   GenerateRequest settings;
-  int samples = 1;  // of each mask
+  std::optional<int> samples;  // of each mask; default: 1
 };
+
+// Whether it asks for several volumes: samples are stated or the mask is a folder.
+[[nodiscard]] bool is_batch(const BatchRequest& request);
 
 // "<mask>.nii.gz" in the folder, and "<mask>_sample3.nii.gz" when there are samples to tell apart.
 struct BatchVolume {

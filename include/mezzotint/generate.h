@@ -46,6 +46,9 @@ struct GenerateRequest {
                                 // needs; the default when neither request nor model has a grid
   std::string resize = "auto";  // auto, pad, resample, reference: how masks come to the grid
   bool as_stored = false;       // axes as in the mask's file, not turned to the model's frame
+  // "mask": intensities as painted, on the mask's grid. "brats", for models of that recipe: as the
+  // reference leaves them, each volume from 0 to 1, 240x240x155, LPS+, the challenge's labels.
+  std::string export_form = "mask";
   std::optional<std::filesystem::path> preview;  // PNG
   std::optional<std::filesystem::path> noise;  // safetensors: x_T [1, C, z, y, x], and for samplers
                                                // that draw noise also noise [steps, 1, C, z, y, x]

@@ -82,7 +82,7 @@ class Batch {
     observer_.on_volume(volume);
     const GenerateRequest request = request_for(request_.settings, volume);
     auto made = no_throw(
-        [&]() { return VolumeJob(painter, request, observer_, cancel_).make_unless_there(); });
+        [&]() { return VolumeJob(painter, request, observer_, cancel_).run_unless_there(); });
     if (!made && made.error().code == ErrorCode::kCancelled) {
       return make_error(ErrorCode::kCancelled, "{}; {} of {} volumes are there",
                         made.error().message, report_.made + report_.there, volume.count);

@@ -29,19 +29,19 @@ std::string stem_of_any(const fs::path& path) {
   return stem.empty() ? path.filename().string() : stem;
 }
 
-Status check_samples(const BatchRequest& request) {
-  constexpr std::int64_t kMost = 1'000'000;
-  if (request.samples < 1 || request.samples > kMost) {
-    return invalid_input("samples: {}, expected 1 to {}", request.samples, kMost);
+Status check_samples(const BatchRequest& request, int samples) {
+  constexpr int kMost = 1'000'000;
+  if (samples < 1 || samples > kMost) {
+    return invalid_input("samples: {}, expected 1 to {}", samples, kMost);
   }
   if (request.settings.sample >
-      std::numeric_limits<std::uint32_t>::max() - static_cast<std::uint32_t>(request.samples)) {
+      std::numeric_limits<std::uint32_t>::max() - static_cast<std::uint32_t>(samples)) {
     return invalid_input("sample: {} and {} more are beyond the largest number of a sample",
-                         request.settings.sample, request.samples - 1);
+                         request.settings.sample, samples - 1);
   }
-  if (request.settings.noise && request.samples > 1) {
+  if (request.settings.noise && samples > 1) {
     return invalid_input("noise: {} holds the noise of one volume; {} samples would be the same",
-                         request.settings.noise->string(), request.samples);
+                         request.settings.noise->string(), samples);
   }
   return {};
 }
@@ -59,6 +59,11 @@ Status check_names(const std::vector<fs::path>& masks) {
 }
 
 }  // namespace
+
+bool is_batch(const BatchRequest& request) {
+  std::error_code absent;
+  return request.samples || fs::is_directory(request.settings.mask, absent);
+}
 
 Result<std::vector<fs::path>> masks_in(const fs::path& folder) {
   std::vector<fs::path> masks;
@@ -82,7 +87,8 @@ Result<std::vector<fs::path>> masks_in(const fs::path& folder) {
 }
 
 Result<std::vector<BatchVolume>> list_batch(const BatchRequest& request) {
-  if (Status status = check_samples(request); !status) {
+  const int samples = request.samples.value_or(1);
+  if (Status status = check_samples(request, samples); !status) {
     return status.error();
   }
   const GenerateRequest& settings = request.settings;
@@ -104,10 +110,10 @@ Result<std::vector<BatchVolume>> list_batch(const BatchRequest& request) {
   if (Status status = check_names(masks); !status) {
     return status.error();
   }
-  const bool numbered = request.samples > 1 || settings.sample > 0;
+  const bool numbered = samples > 1 || settings.sample > 0;
   std::vector<BatchVolume> volumes;
   for (const fs::path& mask : masks) {
-    for (int i = 0; i < request.samples; ++i) {
+    for (int i = 0; i < samples; ++i) {
       BatchVolume volume;
       volume.index = static_cast<int>(volumes.size());
       volume.mask = mask;

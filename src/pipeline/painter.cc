@@ -6,15 +6,35 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/quote.h"
 #include "pipeline/machine.h"
 #include "runtime/listener.h"
 
 namespace mezzotint {
 
-Result<Painter> Painter::open(const GenerateRequest& request, const CancelToken* cancel) {
-  Painter painter(request, cancel);
+namespace {
+
+// What can be judged before the model is read.
+Status check_settings(const GenerateRequest& request) {
   if (const auto precision = precision_from_name(request.precision); !precision) {
     return precision.error();
+  }
+  if (!(request.checkpoint_seconds >= 0)) {
+    return invalid_input("checkpoint seconds: {}: expected 0 (never) or more",
+                         request.checkpoint_seconds);
+  }
+  if (request.export_form != "mask" && request.export_form != "brats") {
+    return invalid_input("export: {} is not mask or brats", in_quotes(request.export_form));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Painter> Painter::open(const GenerateRequest& request, const CancelToken* cancel) {
+  Painter painter(request, cancel);
+  if (Status status = check_settings(request); !status) {
+    return status.error();
   }
   auto machine = this_machine(request.threads);
   if (!machine) {
@@ -28,6 +48,10 @@ Result<Painter> Painter::open(const GenerateRequest& request, const CancelToken*
     return model.error();
   }
   painter.model_ = std::move(*model);
+  if (request.export_form == "brats" && painter.model_.recipe->kind != RecipeKind::kBrats) {
+    return invalid_input("export: brats is for models of that recipe; {} is {}",
+                         painter.model_.name(), painter.model_.recipe->name);
+  }
   auto chain = make_chain(request, painter.model_);
   if (!chain) {
     return chain.error();

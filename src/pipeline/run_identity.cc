@@ -50,6 +50,7 @@ std::string run_sha256(const RunFacts& facts) {
   all.add("resize", request.resize);
   all.add("size of mask", request.size_of_mask);
   all.add("as stored", request.as_stored);
+  all.add("export", request.export_form);
   all.add("sampler", name_of(facts.chain.options.kind));
   all.add("eta", facts.chain.options.eta);
   all.add("timesteps", fmt::join(facts.chain.options.timesteps, " "));

@@ -65,6 +65,7 @@ std::string make_sidecar(const SidecarFacts& facts) {
   json["Isa"] = std::string(name_of(facts.machine.isa));
   json["Backend"] = facts.session.backend();
   json["PlanSha256"] = facts.session.plan_hash();
+  json["Export"] = facts.request.export_form;
   for (const WrittenVolume& volume : facts.volumes) {
     json["Volumes"].push_back({{"File", volume.file.filename().string()},
                                {"Modality", volume.modality},

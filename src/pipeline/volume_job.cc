@@ -9,7 +9,9 @@
 #include "base/system.h"
 #include "formats/gzip.h"
 #include "formats/nifti.h"
+#include "formats/nifti_space.h"
 #include "formats/png.h"
+#include "imaging/brats_export.h"
 #include "imaging/preview.h"
 #include "pipeline/machine.h"
 #include "pipeline/run_identity.h"
@@ -53,16 +55,38 @@ VolumeJob::VolumeJob(Painter& painter, const GenerateRequest& request, GenerateO
       names_(output_names(request, modalities_)) {}
 
 Result<GenerateReport> VolumeJob::run() {
-  for (const auto step : {&VolumeJob::compile, &VolumeJob::read_mask, &VolumeJob::prepare,
-                          &VolumeJob::paint, &VolumeJob::write_outputs}) {
-    if (stop_requested()) {
-      return ended({ErrorCode::kCancelled, "stopped on request"});
-    }
-    if (Status status = (this->*step)(); !status) {
-      return ended(status.error());
-    }
+  if (Status status = take({&VolumeJob::compile, &VolumeJob::read_mask, &VolumeJob::prepare,
+                            &VolumeJob::paint, &VolumeJob::write_outputs});
+      !status) {
+    return ended(status.error());
   }
   return report_;
+}
+
+Result<std::optional<GenerateReport>> VolumeJob::run_unless_there() {
+  if (Status status = take({&VolumeJob::compile, &VolumeJob::read_mask}); !status) {
+    return status.error();
+  }
+  if (are_there(names_, identity_, cancel_)) {
+    return std::optional<GenerateReport>();
+  }
+  if (Status status = take({&VolumeJob::prepare, &VolumeJob::paint, &VolumeJob::write_outputs});
+      !status) {
+    return ended(status.error());
+  }
+  return std::optional(report_);
+}
+
+Status VolumeJob::take(std::initializer_list<Step> steps) {
+  for (const Step step : steps) {
+    if (stop_requested()) {
+      return Error{ErrorCode::kCancelled, "stopped on request"};
+    }
+    if (Status status = (this->*step)(); !status) {
+      return status;
+    }
+  }
+  return {};
 }
 
 Error VolumeJob::ended(Error error) {
@@ -140,6 +164,9 @@ Status VolumeJob::read_mask() {
     return condition.error();
   }
   condition_ = std::move(*condition);
+  identity_ =
+      run_sha256({request_, painter_.model(), painter_.chain(), painter_.grid(), condition_.sha256,
+                  noise_ ? noise_->sha256() : "", painter_.session().plan_hash()});
   report_.predicted_peak_bytes = predict_peak();
   return check_memory(report_.predicted_peak_bytes, request_.memory_limit, painter_.machine());
 }
@@ -150,7 +177,7 @@ Status VolumeJob::prepare() {
       return status;
     }
   }
-  auto outputs = create_outputs(names_, request_.overwrite, condition_.mask.voxels());
+  auto outputs = create_outputs(names_, request_.overwrite, written_voxels());
   if (!outputs) {
     return outputs.error();
   }
@@ -171,16 +198,18 @@ Status VolumeJob::prepare() {
 }
 
 Status VolumeJob::take_state() {
-  const std::string identity =
-      run_sha256({request_, painter_.model(), painter_.chain(), painter_.grid(), condition_.sha256,
-                  noise_ ? noise_->sha256() : "", painter_.session().plan_hash()});
-  auto state = RunState::open({request_.out, painter_.chain_shape(identity), request_.overwrite,
+  auto state = RunState::open({request_.out, painter_.chain_shape(identity_), request_.overwrite,
                                request_.checkpoint_seconds});
   if (!state) {
     return state.error();
   }
   state_ = std::move(*state);
   return {};
+}
+
+// Of each file.
+std::int64_t VolumeJob::written_voxels() const {
+  return exports_brats() ? Grid{kBratsDims, {}}.voxels() : condition_.mask.voxels();
 }
 
 // What the process holds now and what it will add: weights and arena (which it holds already when
@@ -193,10 +222,10 @@ std::uint64_t VolumeJob::predict_peak() const {
   const std::int64_t painting = painter_.painting_floats() + (noise_ ? noise_->floats() : 0);
   constexpr std::int64_t kFileBytes = 2 * sizeof(float);
   constexpr std::int64_t kPreviewBytes = 3 * sizeof(float) + 1;
-  const std::int64_t writing =
-      (session.elements() + Grid{painter_.grid(), {}}.voxels()) *
-          static_cast<std::int64_t>(sizeof(float)) +
-      condition_.mask.voxels() * (request_.preview ? kPreviewBytes : kFileBytes);
+  const std::int64_t writing = (session.elements() + Grid{painter_.grid(), {}}.voxels()) *
+                                   static_cast<std::int64_t>(sizeof(float)) +
+                               std::max(condition_.mask.voxels(), written_voxels()) *
+                                   (request_.preview ? kPreviewBytes : kFileBytes);
   const std::uint64_t running = resident_bytes() +
                                 (painter_.loaded() ? 0 : session.predicted_bytes()) +
                                 static_cast<std::uint64_t>(std::max(
@@ -302,6 +331,11 @@ Status VolumeJob::write_outputs() {
   return {};
 }
 
+// What the mask's header says, or what an exported grid's own affine does.
+NiftiGeometry VolumeJob::geometry_of(const Grid& grid) const {
+  return exports_brats() ? geometry_from_affine(grid.affine) : condition_.header.geometry;
+}
+
 Status VolumeJob::write_volume(std::size_t channel) {
   const auto voxels = static_cast<std::size_t>(condition_.fit.grid.voxels());
   Volume volume =
@@ -314,7 +348,10 @@ Status VolumeJob::write_volume(std::size_t channel) {
     }
     append_below(preview_, *picture);
   }
-  auto bytes = encode_nifti(condition_.header.geometry, volume.dims, volume.data, kDescription);
+  if (exports_brats()) {
+    volume = brats_export(std::move(volume));
+  }
+  auto bytes = encode_nifti(geometry_of(volume), volume.dims, volume.data, kDescription);
   if (!bytes) {
     return bytes.error();
   }
@@ -337,13 +374,20 @@ Status VolumeJob::write_mask() {
   if (!outputs_->mask) {
     return {};
   }
-  auto bytes = encode_nifti(condition_.header.geometry, condition_.mask.dims, condition_.mask.data,
-                            kDescription);
+  LabelVolume mask = condition_.mask;
+  if (exports_brats()) {
+    mask = brats_export(std::move(mask));
+  }
+  auto bytes = encode_nifti(geometry_of(mask), mask.dims, mask.data, kDescription);
   if (!bytes) {
     return bytes.error();
   }
-  const auto hash = write_image(*outputs_->mask, std::move(*bytes));
-  return hash ? Status() : hash.error();
+  auto hash = write_image(*outputs_->mask, std::move(*bytes));
+  if (!hash) {
+    return hash.error();
+  }
+  segmentation_ = {*names_.mask, std::move(*hash)};
+  return {};
 }
 
 Status VolumeJob::write_preview() {
@@ -358,9 +402,17 @@ Status VolumeJob::write_preview() {
 }
 
 Status VolumeJob::write_sidecar() {
-  SidecarFacts facts{request_,           painter_.model(),   condition_,
-                     painter_.session(), painter_.machine(), report_,
-                     painter_.chain(),   written_,           noise_ ? noise_->sha256() : ""};
+  SidecarFacts facts{request_,
+                     painter_.model(),
+                     condition_,
+                     painter_.session(),
+                     painter_.machine(),
+                     report_,
+                     painter_.chain(),
+                     written_,
+                     segmentation_,
+                     identity_,
+                     noise_ ? noise_->sha256() : ""};
   const std::string sidecar = make_sidecar(facts);
   return outputs_->sidecar.write(std::as_bytes(std::span(sidecar)));
 }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,15 +30,23 @@ class VolumeJob {
 
   // Either every file is there afterwards or none.
   Result<GenerateReport> run();
+  // Nothing when an earlier run with the same inputs and settings has left its files, whole; they
+  // stay as they are.
+  Result<std::optional<GenerateReport>> run_unless_there();
 
  private:
   using Clock = std::chrono::steady_clock;
 
   [[nodiscard]] bool stop_requested() const { return cancel_ != nullptr && cancel_->requested(); }
   [[nodiscard]] std::vector<std::filesystem::path> inputs() const;
+  [[nodiscard]] bool exports_brats() const { return request_.export_form == "brats"; }
+  [[nodiscard]] std::int64_t written_voxels() const;
+  [[nodiscard]] NiftiGeometry geometry_of(const Grid& grid) const;
   [[nodiscard]] std::uint64_t predict_peak() const;
   [[nodiscard]] GenerateOverview overview() const;
 
+  using Step = Status (VolumeJob::*)();
+  Status take(std::initializer_list<Step> steps);
   Status compile();
   Status read_mask();
   Status prepare();
@@ -66,8 +75,10 @@ class VolumeJob {
   std::optional<RunState> state_;
   std::vector<float> x_;
   bool painted_ = false;
+  std::string identity_;  // run_sha256(), when the mask was read
   RgbImage preview_;
   std::vector<WrittenVolume> written_;
+  std::optional<WrittenMask> segmentation_;
   GenerateReport report_;
 };
 
