@@ -54,6 +54,7 @@ class FullBrats : public ::testing::Test {
     RecordProperty("sample_seconds", done["sample_seconds"].dump());
     EXPECT_NEAR(predicted, measured, std::max(0.05 * measured, 100e6));
     EXPECT_LT(measured, 24e9);
+    EXPECT_TRUE(std::filesystem::exists(in_folder("x.json")));
   }
 
   // The values of a volume that lies on the mask's grid.
