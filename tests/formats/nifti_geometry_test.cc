@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 #include "formats/nifti.h"
@@ -12,9 +13,9 @@
 namespace mezzotint {
 namespace {
 
-const double kHalfTurn = std::acos(-1.0);
-const Vec3 kSpacing{1.5, 2, 0.9};
-const Vec3 kOrigin{-24.25, 215.5, 6.125};
+constexpr double kHalfTurn = std::numbers::pi;
+constexpr Vec3 kSpacing{1.5, 2, 0.9};
+constexpr Vec3 kOrigin{-24.25, 215.5, 6.125};
 
 // By Rodrigues' formula; `axis` need not have length 1.
 Affine rotation(Vec3 axis, double angle) {

@@ -12,7 +12,7 @@ namespace mezzotint {
 namespace {
 
 // Of a BraTS mask: LPS+, 1 mm.
-const Affine kLps{{{-1, 0, 0, -24}, {0, -1, 0, 215}, {0, 0, 1, 6}, {0, 0, 0, 1}}};
+constexpr Affine kLps{{{-1, 0, 0, -24}, {0, -1, 0, 215}, {0, 0, 1, 6}, {0, 0, 0, 1}}};
 
 TEST(RescaleToUnit, SmallestAndLargest) {
   std::vector<float> values{-1, 0, 1, 3};
