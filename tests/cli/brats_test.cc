@@ -1,11 +1,13 @@
 // Models that paint several volumes at once: four files and the mask from one run.
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/sha256.h"
 #include "cli/generate_test_base.h"
 #include "formats/nifti.h"
+#include "imaging/volume.h"
 
 namespace mezzotint::testing {
 namespace {
@@ -117,7 +119,7 @@ TEST_F(Brats, MasksWithoutBrainNeedPrepare) {
 TEST_F(Brats, RawLabelsNeedPrepareOrAWord) {
   std::vector<std::uint8_t> labels = brats_labels(kDims);
   std::ranges::replace(labels, std::uint8_t{3}, std::uint8_t{2});
-  write_bytes(in_folder("mask.nii"), head_mask(kDims).voxels(labels).build());
+  write_bytes(in_folder("mask.nii"), brats_mask(kDims).voxels(labels).build());
   expect_refused(usual(), {"mask.nii: holds labels 1, 2 and 4 but no 3", "most likely raw labels",
                            "'mezzotint prepare --recipe brats", "--label-map \"1=1,2=2,4=4\""});
   EXPECT_EQ(run(with("--label-map", "1=1,2=2,4=4")).exit_code, 0);
@@ -126,8 +128,55 @@ TEST_F(Brats, RawLabelsNeedPrepareOrAWord) {
 TEST_F(Brats, BrainWithoutTumourIsFine) {
   std::vector<std::uint8_t> labels = brats_labels(kDims);
   std::ranges::for_each(labels, [](std::uint8_t& label) { label = label == 0 ? 0 : 4; });
-  write_bytes(in_folder("mask.nii"), head_mask(kDims).voxels(labels).build());
+  write_bytes(in_folder("mask.nii"), brats_mask(kDims).voxels(labels).build());
   EXPECT_EQ(run(usual()).exit_code, 0);
+}
+
+// The mask here is RAS+ and smaller than the challenge's files.
+TEST_F(Brats, ExportsTheFormOfTheChallenge) {
+  const CommandResult result = run(with("--export", "brats"));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const NiftiImage mask = image("mask.nii");
+  for (const char* name : kModalities) {
+    const NiftiImage exported = image(std::string("out_") + name + ".nii");
+    EXPECT_EQ(exported.header.dims, (std::vector<std::int64_t>{240, 240, 155}));
+    EXPECT_EQ(orientation_codes(exported.header.affine), "LPS");
+    EXPECT_EQ(exported.header.spacing, mask.header.spacing);
+    const auto painted = values(exported);
+    EXPECT_EQ(*std::ranges::min_element(painted), 0);
+    EXPECT_EQ(*std::ranges::max_element(painted), 1);
+  }
+  // The challenge's labels at the same places in the world.
+  const NiftiImage labels = image("out_seg.nii");
+  const auto before = values(mask);
+  const auto after = values(labels);
+  const auto to_exported = inverse(labels.header.affine);
+  ASSERT_TRUE(to_exported.has_value());
+  const double exchanged[] = {0, 2, 1, 3, 0};
+  std::size_t index = 0;
+  for (std::int64_t z = 0; z < kDims[2]; ++z) {
+    for (std::int64_t y = 0; y < kDims[1]; ++y) {
+      for (std::int64_t x = 0; x < kDims[0]; ++x, ++index) {
+        const Vec3 there = transform(
+            *to_exported,
+            transform(mask.header.affine,
+                      {static_cast<double>(x), static_cast<double>(y), static_cast<double>(z)}));
+        const auto at = [&](std::size_t axis) {
+          return static_cast<std::size_t>(std::lround(there[axis]));
+        };
+        EXPECT_EQ(after[(at(2) * 240 + at(1)) * 240 + at(0)],
+                  exchanged[static_cast<std::size_t>(before[index])]);
+      }
+    }
+  }
+}
+
+TEST_F(Brats, ExportIsForBratsModelsAndHasAName) {
+  expect_refused(with("--export", "nifti"), {"export: `nifti` is not mask or brats"});
+  save(TinyModel());
+  write_bytes(in_folder("mask.nii"), head_mask(kDims).build());
+  expect_refused(with("--export", "brats"),
+                 {"export: brats is for models of that recipe; model.safetensors is whole-head"});
 }
 
 TEST_F(Brats, OneNameThatIsTakenRefusesAll) {

@@ -43,6 +43,7 @@ TEST(RunIdentity, ChangesWithAllThatTheBytesDependOn) {
       [](Inputs& run) { run.model.recipe = &recipe_of(RecipeKind::kGeneric); },
       [](Inputs& run) { run.request.weights = "model"; },
       [](Inputs& run) { run.request.seed = 1; },
+      [](Inputs& run) { run.request.export_form = "brats"; },
       [](Inputs& run) { run.request.sample = 1; },
       [](Inputs& run) { run.noise = std::string(64, 'd'); },
       [](Inputs& run) { run.chain.options.kind = SamplerKind::kDdpm; },
