@@ -65,9 +65,9 @@ std::string types_text(const GroupSummary& group) {
   std::vector<std::string> parts;
   for (const DTypeUse& use : group.types) {
     parts.push_back(
-        fmt::format("{} {} ({})", use.tensors, name_of(use.dtype), bytes_text(use.bytes)));
+        fmt::format("{} of {} ({})", use.tensors, name_of(use.dtype), bytes_text(use.bytes)));
   }
-  return fmt::format("{}: {}", counted(group.tensors, "tensor"), fmt::join(parts, ", "));
+  return fmt::format("{}, {}", counted(group.tensors, "tensor"), fmt::join(parts, ", "));
 }
 
 void print_groups(const TensorsSummary& tensors) {
@@ -125,17 +125,15 @@ std::string weights_text(const ModelSummary& model) {
 }
 
 std::string network_text(const MedDdpmConfig& config) {
-  std::vector<std::string> places;
-  for (const int level : config.attention_levels) {
-    places.push_back(fmt::format("level {}", level));
+  std::string attention = "in the middle";
+  if (!config.attention_levels.empty()) {
+    attention =
+        fmt::format("at level {} and in the middle", fmt::join(config.attention_levels, ", "));
   }
-  places.emplace_back("the middle");
-  return fmt::format(
-      "{} base channels, times {} per level; {} a level; attention at {}; {} assumed (no file "
-      "says)",
-      config.base_channels, fmt::join(config.channel_multiplier, ", "),
-      counted(config.res_blocks, "residual block"), fmt::join(places, ", "),
-      counted(config.heads, "head"));
+  return fmt::format("{} base channels, times {} per level; {} a level; attention {}; {} assumed",
+                     config.base_channels, fmt::join(config.channel_multiplier, ", "),
+                     counted(config.res_blocks, "residual block"), attention,
+                     counted(config.heads, "head"));
 }
 
 std::string grid_facts(const ModelSummary& model) {
@@ -194,7 +192,7 @@ void print_memory(const ModelSummary& model) {
          fmt::format("{} planned peak of one evaluation: weights {}, activations {}",
                      bytes_text(model.memory->peak_bytes), bytes_text(model.memory->packed_bytes),
                      bytes_text(model.memory->arena_bytes)));
-    line("time", fmt::format("about {:.2g} s an evaluation on this machine",
+    line("time", fmt::format("about {:.3g} s an evaluation on this machine",
                              model.memory->predicted_seconds));
   }
   if (model.largest_cube) {
@@ -285,7 +283,7 @@ void print_image(const ImageSummary& image) {
                              scaling_text(header)));
   line("spacing", fmt::format("{} mm, field of view {} mm", grid_text(header.spacing),
                               grid_text(image.field_mm)));
-  line("axes", fmt::format("{}+, by the {}", image.orientation, image.placed_by));
+  line("axes", fmt::format("{}+, by {}", image.orientation, image.placed_by));
   if (!header.description.empty()) {
     line("says", in_quotes(header.description));
   }

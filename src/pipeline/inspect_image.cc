@@ -54,19 +54,22 @@ std::string form(std::string_view name, int code) {
 }
 
 std::string placed_by(const NiftiHeader& header) {
-  const std::string sform = form("sform", header.geometry.sform_code);
-  const std::string qform = form("qform", header.geometry.qform_code);
-  const auto refused = [](const std::string& name, int code) {
-    return fmt::format("{} {}", name, code > 0 ? "cannot be used" : "says nothing");
+  const NiftiGeometry& geometry = header.geometry;
+  const std::string sform = form("sform", geometry.sform_code);
+  const std::string qform = form("qform", geometry.qform_code);
+  const auto unused = [](const std::string& name, int code) {
+    return fmt::format("the {} {}", name, code > 0 ? "cannot be used" : "says nothing");
   };
   switch (header.affine_source) {
-    case AffineSource::kSform: return fmt::format("{}, which comes before the {}", sform, qform);
+    case AffineSource::kSform:
+      return fmt::format("{}; {}", sform,
+                         geometry.qform_code > 0 ? fmt::format("the {} comes second", qform)
+                                                 : unused(qform, geometry.qform_code));
     case AffineSource::kQform:
-      return fmt::format("{}: the {}", qform, refused(sform, header.geometry.sform_code));
+      return fmt::format("{}; {}", qform, unused(sform, geometry.sform_code));
     case AffineSource::kPixdim:
-      return fmt::format("voxel sizes alone: the {} and the {}",
-                         refused(sform, header.geometry.sform_code),
-                         refused(qform, header.geometry.qform_code));
+      return fmt::format("voxel sizes alone; {}, {}", unused(sform, geometry.sform_code),
+                         unused(qform, geometry.qform_code));
   }
   return "";
 }
