@@ -119,6 +119,8 @@ ordered_json to_json(const VoxelSummary& voxels) {
 ordered_json to_json(const Origin& origin) {
   return {{"sidecar", origin.sidecar.string()},
           {"version", origin.version},
+          {"modality", origin.modality},
+          {"unchanged", origin.unchanged},
           {"model", origin.model},
           {"mask", origin.mask},
           {"sampler", origin.sampler},

@@ -269,10 +269,11 @@ void print_voxels(const VoxelSummary& voxels) {
 
 void print_origin(const Origin& origin) {
   line("made by",
-       fmt::format("Mezzotint {}: model {}, mask {}, {} with {}{} (says {})",
-                   in_quotes(origin.version), in_quotes(origin.model), in_quotes(origin.mask),
-                   in_quotes(origin.sampler), counted(origin.steps, "step"),
-                   origin.seed ? fmt::format(", seed {}", *origin.seed) : ", noise from a file",
+       fmt::format("Mezzotint {}: {} of model {} and mask {}, {} with {}, {}; {}{}",
+                   in_quotes(origin.version), in_quotes(origin.modality), in_quotes(origin.model),
+                   in_quotes(origin.mask), counted(origin.steps, "step"), in_quotes(origin.sampler),
+                   origin.seed ? fmt::format("seed {}", *origin.seed) : "noise from a file",
+                   origin.unchanged ? "as written, says " : "changed since, says ",
                    origin.sidecar.filename().string()));
 }
 

@@ -185,6 +185,7 @@ Status read_voxels(const std::filesystem::path& path, ImageSummary& summary,
     return image.error();
   }
   summary.sha256 = image->sha256;
+  summary.origin = read_origin(path, image->sha256);
   auto voxels = summarize(*image, cancel);
   if (!voxels) {
     return voxels.error();
@@ -234,7 +235,6 @@ Result<ImageAnswer> inspect_image(const std::filesystem::path& path,
     summary.field_mm[axis] =
         static_cast<double>(summary.header.dims[axis]) * summary.header.spacing[axis];
   }
-  summary.origin = read_origin(path);
   const auto machine = this_machine(/*threads=*/0);
   if (!machine) {
     return machine.error();

@@ -197,15 +197,31 @@ TEST_F(Inspect, JudgesAMaskForAModel) {
 
 TEST_F(Inspect, TellsWhatMadeAVolume) {
   ASSERT_EQ(run(usual().set("--seed", "18446744073709551615")).exit_code, 0);
-  const Json origin = object({path("out.nii")}).at("image").at("origin");
-  EXPECT_EQ(origin.at("model"), "model.safetensors");
-  EXPECT_EQ(origin.at("mask"), "mask.nii");
-  EXPECT_EQ(origin.at("sampler"), "dpmpp-2m");
-  EXPECT_EQ(origin.at("steps"), 2);
-  EXPECT_EQ(origin.at("seed"), std::numeric_limits<std::uint64_t>::max());
-  for (const char* other : {"{\"GeneratedBy\": [{\"Name\": \"dcm2niix\"}]}", "[1, 2", "[]", ""}) {
+  const auto origin = [&] { return object({path("out.nii")}).at("image").at("origin"); };
+  const Json made = origin();
+  EXPECT_EQ(made.at("modality"), "t1");
+  EXPECT_EQ(made.at("model"), "model.safetensors");
+  EXPECT_EQ(made.at("mask"), "mask.nii");
+  EXPECT_EQ(made.at("sampler"), "dpmpp-2m");
+  EXPECT_EQ(made.at("steps"), 2);
+  EXPECT_EQ(made.at("seed"), std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(made.at("unchanged"), true);
+  // One of several volumes has the sidecar of all, if it is listed there.
+  std::filesystem::copy_file(in_folder("out.nii"), in_folder("scan_t1.nii"));
+  std::string sidecar = read_text(in_folder("out.json"));
+  write_text(in_folder("scan.json"), sidecar);
+  EXPECT_EQ(object({path("scan_t1.nii")}).at("image").at("origin"), nullptr);
+  sidecar.replace(sidecar.find("\"out.nii\""), 9, "\"scan_t1.nii\"");
+  write_text(in_folder("scan.json"), sidecar);
+  EXPECT_EQ(object({path("scan_t1.nii")}).at("image").at("origin").at("unchanged"), true);
+  std::string bytes = read_text(in_folder("out.nii"));
+  bytes.back() ^= 1;
+  write_text(in_folder("out.nii"), bytes);
+  EXPECT_EQ(origin().at("unchanged"), false);
+  for (const char* other : {"{\"GeneratedBy\": [{\"Name\": \"dcm2niix\"}]}", "[1, 2", "[]", "",
+                            "{\"GeneratedBy\": [{\"Name\": \"Mezzotint\"}], \"Volumes\": 3}"}) {
     write_text(in_folder("out.json"), other);
-    EXPECT_EQ(object({path("out.nii")}).at("image").at("origin"), nullptr) << other;
+    EXPECT_EQ(origin(), nullptr) << other;
   }
 }
 
