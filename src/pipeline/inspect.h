@@ -45,7 +45,7 @@ struct InspectReport {
 };
 
 // kInvalidInput, kNotFound when nothing of the file can be told, or when size, weights or model ask
-// for what this kind of file has not; kResource when an image does not fit into memory; kCancelled.
+// for what this kind of file has not; kCancelled.
 Result<InspectReport> inspect(const InspectRequest& request, const CancelToken* cancel = nullptr);
 
 }  // namespace mezzotint

@@ -178,8 +178,25 @@ Result<MaskVerdict> judge_for_model(const std::filesystem::path& path,
   return verdict;
 }
 
+void tell_header(NiftiHeader header, ImageSummary& summary) {
+  summary.placed_by = placed_by(header);
+  summary.orientation = orientation_codes(header.affine);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    summary.field_mm[axis] = static_cast<double>(header.dims[axis]) * header.spacing[axis];
+  }
+  summary.header = std::move(header);
+}
+
 Status read_voxels(const std::filesystem::path& path, ImageSummary& summary,
                    const CancelToken* cancel) {
+  const auto machine = this_machine(/*threads=*/0);
+  if (!machine) {
+    return machine.error();
+  }
+  if (Status status = check_memory(resident_bytes() + mask_bytes(path), std::nullopt, *machine);
+      !status) {
+    return status;
+  }
   const auto image = read_nifti(path);
   if (!image) {
     return image.error();
@@ -226,23 +243,10 @@ Result<ImageAnswer> inspect_image(const std::filesystem::path& path,
   }
   ImageAnswer answer;
   ImageSummary& summary = answer.summary;
-  summary.header = std::move(*header);
+  tell_header(std::move(*header), summary);
   summary.compressed = is_gzip(*start);
   summary.file_bytes = file->size();
-  summary.placed_by = placed_by(summary.header);
-  summary.orientation = orientation_codes(summary.header.affine);
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    summary.field_mm[axis] =
-        static_cast<double>(summary.header.dims[axis]) * summary.header.spacing[axis];
-  }
-  const auto machine = this_machine(/*threads=*/0);
-  if (!machine) {
-    return machine.error();
-  }
-  Status status = check_memory(resident_bytes() + mask_bytes(path), std::nullopt, *machine);
-  if (status) {
-    status = read_voxels(path, summary, cancel);
-  }
+  Status status = read_voxels(path, summary, cancel);
   if (status && questions.model) {
     auto verdict = judge_for_model(path, questions, cancel);
     status = verdict ? Status() : Status(verdict.error());

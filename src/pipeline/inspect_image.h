@@ -62,14 +62,14 @@ struct ImageQuestions {
 
 struct ImageAnswer {
   ImageSummary summary;
-  std::optional<Error> problem;  // voxels that cannot be read; a model that cannot be opened
+  // Voxels that cannot be read or exceed the machine's memory; a model that cannot be opened.
+  std::optional<Error> problem;
 };
 
 // Whether `path`, or the other half of a pair that it names, begins like NIfTI.
 [[nodiscard]] bool is_image(const std::filesystem::path& path);
 
-// The errors are those of the header, kResource when the voxels exceed the machine's memory, and
-// kCancelled.
+// The errors are those of the header, and kCancelled.
 Result<ImageAnswer> inspect_image(const std::filesystem::path& path,
                                   const ImageQuestions& questions, const CancelToken* cancel);
 
