@@ -162,7 +162,9 @@ std::string schedule_text(const ModelSummary& model) {
 
 void print_row(std::string_view level, std::string_view grid, std::string_view channels,
                const LevelCost& cost) {
-  const auto giga = [](double flops) { return fmt::format("{:.3f}", flops / 1e9); };
+  const auto giga = [](double flops) {
+    return flops < 1e15 ? fmt::format("{:.3f}", flops / 1e9) : fmt::format("{:.3e}", flops / 1e9);
+  };
   print_to(stdout, "  {:<8}{:>14}{:>10}{:>14}{:>12}{:>12}{:>13}{:>13}\n", level, grid, channels,
            giga(cost.conv_flops), giga(cost.attention_flops), giga(cost.other_flops),
            bytes_text(cost.activation_bytes), bytes_text(cost.largest_bytes));

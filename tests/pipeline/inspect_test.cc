@@ -96,10 +96,16 @@ TEST(LargestCube, StopsOnRequest) {
   EXPECT_EQ(side.error().code, ErrorCode::kCancelled);
 }
 
+InspectRequest request_for(const std::filesystem::path& path) {
+  InspectRequest request;
+  request.path = path;
+  return request;
+}
+
 // Of the image that these bytes are.
 ImageSummary image_of(const std::vector<std::byte>& bytes) {
   const TemporaryFile file({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  auto report = inspect({.path = file.path()});
+  auto report = inspect(request_for(file.path()));
   EXPECT_TRUE(report.ok()) << report.error().message;
   EXPECT_EQ(report->kind, InspectKind::kImage);
   EXPECT_FALSE(report->problem.has_value()) << report->problem->message;
@@ -196,7 +202,7 @@ TEST(InspectImage, KeepsTheHeaderOfAFileWhoseVoxelsAreMissing) {
   std::vector<std::byte> bytes = NiftiBuilder().build();
   bytes.resize(bytes.size() - 1);
   const TemporaryFile file({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  const auto report = inspect({.path = file.path()});
+  const auto report = inspect(request_for(file.path()));
   ASSERT_TRUE(report.ok());
   EXPECT_EQ(report->image->header.dims, (std::vector<std::int64_t>{4, 3, 2}));
   EXPECT_FALSE(report->image->voxels.has_value());
@@ -209,7 +215,7 @@ TEST(InspectImage, StopsOnRequest) {
   const TemporaryFile file({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   CancelToken cancel;
   cancel.request();
-  const auto report = inspect({.path = file.path()}, &cancel);
+  const auto report = inspect(request_for(file.path()), &cancel);
   ASSERT_FALSE(report.ok());
   EXPECT_EQ(report.error().code, ErrorCode::kCancelled);
 }
