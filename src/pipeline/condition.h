@@ -41,6 +41,9 @@ Result<std::array<std::int64_t, 3>> choose_grid(
 // mask, the header is read where its grid is needed.
 Result<FitOptions> choose_fit(const GenerateRequest& request, const Model& model);
 
+// The dims of an image that can be a mask: a volume, no longer than the result's file can say.
+Result<Dims3> mask_dims(const NiftiHeader& header, const std::filesystem::path& mask);
+
 // Reads the mask and brings it to the grid. `stated` is what the mask's values mean; default: they
 // are the model's labels.
 Result<Condition> read_condition(const std::filesystem::path& mask, const Model& model,

@@ -10,6 +10,7 @@
 #include "base/system.h"
 #include "formats/gzip.h"
 #include "imaging/labels.h"
+#include "imaging/value_tally.h"
 #include "imaging/volume.h"
 #include "pipeline/condition.h"
 #include "pipeline/machine.h"
@@ -17,8 +18,6 @@
 
 namespace mezzotint {
 namespace {
-
-constexpr double kLabelTolerance = 1e-3;  // as labels_from_nifti() has it
 
 Error stopped() {
   return {ErrorCode::kCancelled, "stopped on request"};
@@ -105,16 +104,14 @@ class Tally {
 
  private:
   void count(double value) {
-    // Whole numbers beyond this are no longer exact, nor labels.
-    constexpr double kLargest = 0x1p31;
-    const double whole = std::round(value);
-    if (std::abs(value - whole) > kLabelTolerance || std::abs(whole) > kLargest) {
+    const auto whole = whole_number(value);
+    if (!whole) {
       may_be_labels_ = false;
       return;
     }
     // Neighbours are mostly equal.
-    if (last_ == counts_.end() || last_->first != static_cast<std::int64_t>(whole)) {
-      last_ = counts_.emplace(static_cast<std::int64_t>(whole), 0).first;
+    if (last_ == counts_.end() || last_->first != *whole) {
+      last_ = counts_.emplace(*whole, 0).first;
       may_be_labels_ = counts_.size() <= kMostLabels;
     }
     ++last_->second;
@@ -144,14 +141,23 @@ Result<VoxelSummary> summarize(const NiftiImage& image, const CancelToken* cance
   return tally.summary(voxels);
 }
 
-MaskVerdict judge_for_recipe(const NiftiImage& image, RecipeKind kind, const std::string& what) {
+MaskVerdict judge_for_recipe(const NiftiImage& image, RecipeKind kind,
+                             const std::filesystem::path& name) {
   const Recipe& recipe = recipe_of(kind);
-  const LabelSet set = recipe_labels(recipe, std::ssize(recipe.label_names));
+  const LabelSet set = label_set(recipe, std::ssize(recipe.label_names));
   MaskVerdict verdict{std::string(recipe.name), false, {}, {}};
-  const auto labels = labels_from_nifti(image, set, what);
-  const Status usable = labels ? check_mask_sides(labels->dims, what) : Status(labels.error());
-  verdict.usable = usable.ok();
-  verdict.detail = usable ? describe_counts(count_labels(*labels), set) : usable.error().message;
+  if (const auto dims = mask_dims(image.header, name); !dims) {
+    verdict.detail = dims.error().message;
+    return verdict;
+  }
+  const auto labels = labels_from_nifti(image, set, name.string());
+  verdict.usable = labels.ok();
+  if (labels) {
+    verdict.detail = describe_counts(count_labels(labels->volume), set);
+    verdict.notes = labels->notes;
+  } else {
+    verdict.detail = labels.error().message;
+  }
   return verdict;
 }
 
@@ -161,16 +167,20 @@ Result<MaskVerdict> judge_for_model(const std::filesystem::path& path,
   if (!model) {
     return model.error();
   }
-  const auto grid = choose_grid(*model, questions.size);
-  if (!grid) {
-    return grid.error();
+  GenerateRequest request;
+  request.mask = path;
+  request.size = questions.size;
+  const auto fit = choose_fit(request, *model);
+  if (!fit) {
+    return fit.error();
   }
   MaskVerdict verdict{questions.model->string(), false, {}, {}};
-  const auto condition = read_condition(path, *model, *grid);
+  const auto condition = read_condition(path, *model, *fit);
   verdict.usable = condition.ok();
   if (condition) {
-    verdict.detail = fmt::format(
-        "{}; {}", describe_counts(count_labels(condition->mask), model->labels), condition->fit);
+    verdict.detail =
+        fmt::format("{}; {}", describe_counts(count_labels(condition->mask), model->labels),
+                    condition->fit.summary);
     verdict.notes = condition->notes;
   } else {
     verdict.detail = condition.error().message;
@@ -193,7 +203,8 @@ Status read_voxels(const std::filesystem::path& path, ImageSummary& summary,
   if (!machine) {
     return machine.error();
   }
-  if (Status status = check_memory(resident_bytes() + mask_bytes(path), std::nullopt, *machine);
+  if (Status status =
+          check_memory(resident_bytes() + nifti_read_bytes(path), std::nullopt, *machine);
       !status) {
     return status;
   }
@@ -212,7 +223,7 @@ Status read_voxels(const std::filesystem::path& path, ImageSummary& summary,
     if (stop_requested(cancel)) {
       return stopped();
     }
-    summary.masks.push_back(judge_for_recipe(*image, recipe, path.filename().string()));
+    summary.masks.push_back(judge_for_recipe(*image, recipe, path.filename()));
   }
   return {};
 }
