@@ -28,6 +28,7 @@ struct Condition {
 
 // The dims of an image that can be a mask: one volume, on a grid that results can be written for.
 Result<Dims3> mask_dims(const NiftiHeader& header, const std::filesystem::path& mask);
+
 // Of a model's grid.
 inline constexpr std::int64_t kMostGridVoxels = std::int64_t{1} << 31;
 
@@ -40,9 +41,6 @@ Result<std::array<std::int64_t, 3>> choose_grid(
 // known (each side up to the next multiple of what the network needs), else the model's. Of the
 // mask, the header is read where its grid is needed.
 Result<FitOptions> choose_fit(const GenerateRequest& request, const Model& model);
-
-// The dims of an image that can be a mask: a volume, no longer than the result's file can say.
-Result<Dims3> mask_dims(const NiftiHeader& header, const std::filesystem::path& mask);
 
 // Reads the mask and brings it to the grid. `stated` is what the mask's values mean; default: they
 // are the model's labels.
