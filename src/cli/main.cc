@@ -127,7 +127,8 @@ int main_with(int argc, const char* const* argv) {
   program.set_version_flag("--version", std::string("mezzotint ") + kVersion);
   program.require_subcommand(0, 1);
   program.failure_message(CLI::FailureMessage::simple);
-  const std::vector<Verb> verbs{add_generate(program), add_prepare(program), add_bench(program)};
+  const std::vector<Verb> verbs{add_generate(program), add_prepare(program), add_inspect(program),
+                                add_bench(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

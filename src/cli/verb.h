@@ -24,6 +24,7 @@ struct Verb {
 };
 
 Verb add_generate(CLI::App& program);
+Verb add_inspect(CLI::App& program);
 Verb add_bench(CLI::App& program);
 Verb add_prepare(CLI::App& program);
 

@@ -85,6 +85,13 @@ struct NiftiImage {
 [[nodiscard]] Result<NiftiHeader> parse_nifti_header(std::span<const std::byte> bytes,
                                                      std::string_view what);
 
+// So much of a file's start holds its header, compressed or not.
+inline constexpr std::size_t kNiftiStartBytes = 64 << 10;
+
+// Whether a file that starts so is meant to be NIfTI, compressed or not: its header's size is one of
+// NIfTI's, in either byte order.
+[[nodiscard]] bool is_nifti(std::span<const std::byte> start);
+
 // A single-file image, gzip or not by content. Nothing is allocated for voxels that are not there.
 [[nodiscard]] Result<NiftiImage> decode_nifti(std::vector<std::byte> bytes, std::string_view what);
 

@@ -88,6 +88,24 @@ std::optional<NiftiType> known_type(int datatype) {
   return std::nullopt;
 }
 
+struct HeaderSize {
+  std::int32_t bytes = 0;  // 0: not a NIfTI header
+  bool swapped = false;
+};
+
+HeaderSize stated_size(std::span<const std::byte> bytes) {
+  constexpr std::array<std::int32_t, 2> kSizes{nifti1::kHeaderBytes, nifti2::kHeaderBytes};
+  if (bytes.size() >= sizeof(std::int32_t)) {
+    for (const bool swapped : {false, true}) {
+      const auto size = Fields(bytes, swapped).get<std::int32_t>(0);
+      if (std::find(kSizes.begin(), kSizes.end(), size) != kSizes.end()) {
+        return {size, swapped};
+      }
+    }
+  }
+  return {};
+}
+
 Error not_nifti(std::span<const std::byte> bytes, std::string_view what) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (bytes.empty()) {
@@ -256,19 +274,16 @@ std::size_t size_of(NiftiType type) {
   return 0;
 }
 
-Result<NiftiHeader> parse_nifti_header(std::span<const std::byte> bytes, std::string_view what) {
-  constexpr std::array<std::int32_t, 2> kSizes{nifti1::kHeaderBytes, nifti2::kHeaderBytes};
-  std::int32_t stated = 0;
-  bool swap = false;
-  if (bytes.size() >= sizeof(stated)) {
-    for (const bool swapped : {false, true}) {
-      const auto size = Fields(bytes, swapped).get<std::int32_t>(0);
-      if (std::find(kSizes.begin(), kSizes.end(), size) != kSizes.end()) {
-        stated = size;
-        swap = swapped;
-      }
-    }
+bool is_nifti(std::span<const std::byte> start) {
+  if (!is_gzip(start)) {
+    return stated_size(start).bytes != 0;
   }
+  const auto content = gunzip_prefix(start, sizeof(std::int32_t), "");
+  return content && stated_size(*content).bytes != 0;
+}
+
+Result<NiftiHeader> parse_nifti_header(std::span<const std::byte> bytes, std::string_view what) {
+  const auto [stated, swap] = stated_size(bytes);
   if (stated == 0) {
     return not_nifti(bytes, what);
   }
@@ -277,7 +292,7 @@ Result<NiftiHeader> parse_nifti_header(std::span<const std::byte> bytes, std::st
                          what, bytes.size(), stated);
   }
   const Fields fields(bytes, swap);
-  const bool first = stated == kSizes[0];
+  const bool first = stated == nifti1::kHeaderBytes;
   const bool single = first ? fields.has(nifti1::kMagic, nifti1::kMagicSingle)
                             : fields.has(nifti2::kMagic, nifti2::kMagicSingle);
   const bool pair = first ? fields.has(nifti1::kMagic, nifti1::kMagicPair)

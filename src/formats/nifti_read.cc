@@ -104,12 +104,11 @@ std::filesystem::path header_path(const std::filesystem::path& path) {
 }
 
 Result<std::vector<std::byte>> read_start(const std::filesystem::path& path) {
-  constexpr std::uint64_t kStartBytes = 64 << 10;
   const auto file = InputFile::open(path);
   if (!file) {
     return file.error();
   }
-  std::vector<std::byte> start(std::min(file->size(), kStartBytes));
+  std::vector<std::byte> start(std::min<std::uint64_t>(file->size(), kNiftiStartBytes));
   if (Status status = file->read_at(0, start); !status) {
     return status.error();
   }

@@ -182,8 +182,6 @@ Status TensorFile::read_bytes(std::size_t index, std::span<std::byte> out) {
 
 namespace {
 
-constexpr std::size_t kProbeBytes = 64;
-
 bool starts_with(std::span<const std::byte> bytes, std::string_view magic, std::size_t at = 0) {
   return bytes.size() >= at + magic.size() &&
          std::memcmp(bytes.data() + at, magic.data(), magic.size()) == 0;
@@ -196,8 +194,23 @@ bool is_text(std::span<const std::byte> bytes) {
   });
 }
 
-// What a file that is neither format looks like, from its first bytes, and what to do.
-std::string_view describe(std::span<const std::byte> bytes) {
+constexpr std::string_view kTorch = "torch checkpoint";
+constexpr std::string_view kSafetensors = "safetensors";
+
+}  // namespace
+
+std::optional<std::string_view> tensor_format(std::span<const std::byte> start) {
+  if (starts_with(start, "PK\x03\x04") || starts_with(start, "PK\x05\x06")) {
+    return kTorch;
+  }
+  // The JSON header follows 8 bytes of length. The length itself may have been damaged.
+  if (starts_with(start, "{", 8) && !is_text(start.first(8))) {
+    return kSafetensors;
+  }
+  return std::nullopt;
+}
+
+std::string_view describe_other(std::span<const std::byte> bytes) {
   using namespace std::string_view_literals;
   if (bytes.empty()) {
     return "an empty file; copy or download it again";
@@ -211,6 +224,9 @@ std::string_view describe(std::span<const std::byte> bytes) {
   }
   if (starts_with(bytes, "\x93NUMPY")) {
     return "a NumPy array; save the weights as safetensors";
+  }
+  if (starts_with(bytes, "\x89PNG\r\n\x1A\n")) {
+    return "a PNG picture";
   }
   if (starts_with(bytes, "\x1F\x8B")) {
     return "a gzip file; decompress it first, if it holds a checkpoint";
@@ -227,8 +243,6 @@ std::string_view describe(std::span<const std::byte> bytes) {
   return "of no known format";
 }
 
-}  // namespace
-
 Result<std::unique_ptr<TensorFile>> open_tensor_file(const std::filesystem::path& path) {
   auto file = InputFile::open(path);
   if (!file) {
@@ -239,14 +253,13 @@ Result<std::unique_ptr<TensorFile>> open_tensor_file(const std::filesystem::path
   if (Status status = file->read_at(0, probe); !status) {
     return status.error();
   }
-  const bool is_zip = starts_with(probe, "PK\x03\x04") || starts_with(probe, "PK\x05\x06");
-  // The JSON header follows 8 bytes of length. The length itself may have been damaged.
-  const bool is_safetensors = starts_with(probe, "{", 8) && !is_text(probe.first(8));
-  if (!is_zip && !is_safetensors) {
+  const auto format = tensor_format(probe);
+  if (!format) {
     return invalid_input("{}: {}; expected safetensors or a torch checkpoint", path.string(),
-                         describe(probe));
+                         describe_other(probe));
   }
-  auto directory = is_zip ? read_torch_directory(*file) : read_safetensors_directory(*file);
+  auto directory =
+      *format == kTorch ? read_torch_directory(*file) : read_safetensors_directory(*file);
   if (!directory) {
     return directory.error();
   }

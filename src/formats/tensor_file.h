@@ -96,6 +96,14 @@ class TensorFile {
   std::map<std::pair<std::string_view, std::string_view>, std::size_t> by_name_;
 };
 
+// How many bytes of a file's start tell what it is.
+inline constexpr std::size_t kProbeBytes = 64;
+
+// By the first kProbeBytes of a file: "torch checkpoint" or "safetensors"; nothing: neither.
+[[nodiscard]] std::optional<std::string_view> tensor_format(std::span<const std::byte> start);
+// What a file that is neither looks like, by the same bytes, and what to do.
+[[nodiscard]] std::string_view describe_other(std::span<const std::byte> start);
+
 // Opens a safetensors file or a torch checkpoint (zip), by content, not by the file's name.
 // kInvalidInput with one line for anything else, named where it is recognisable (HDF5, NumPy, a
 // pickle without the zip, text, NIfTI, an empty file).

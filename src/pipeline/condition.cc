@@ -66,7 +66,6 @@ Result<std::array<std::int64_t, 3>> choose_grid(
                          model.path.string());
   }
   const std::int64_t multiple = model.config.size_multiple();
-  constexpr std::int64_t kMostVoxels = std::int64_t{1} << 31;
   std::int64_t voxels = 1;
   for (const std::int64_t side : *grid) {
     if (side < multiple || side % multiple != 0) {
@@ -75,8 +74,8 @@ Result<std::array<std::int64_t, 3>> choose_grid(
                            format_dims(*grid), multiple, side,
                            side - below <= below + multiple - side ? below : below + multiple);
     }
-    if (side > kMostVoxels / voxels) {
-      return invalid_input("size {}: more than {} voxels", format_dims(*grid), kMostVoxels);
+    if (side > kMostGridVoxels / voxels) {
+      return invalid_input("size {}: more than {} voxels", format_dims(*grid), kMostGridVoxels);
     }
     voxels *= side;
   }

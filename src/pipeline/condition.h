@@ -29,6 +29,9 @@ struct Condition {
 // The dims of an image that can be a mask: one volume, on a grid that results can be written for.
 Result<Dims3> mask_dims(const NiftiHeader& header, const std::filesystem::path& mask);
 
+// Of a model's grid.
+inline constexpr std::int64_t kMostGridVoxels = std::int64_t{1} << 31;
+
 // Which grid a run uses: `size`, else the model's. kInvalidInput when neither is known, or a side
 // is no multiple of what the network needs (the line gives the nearest).
 Result<std::array<std::int64_t, 3>> choose_grid(

@@ -50,6 +50,34 @@ Result<fs::path> checkpoint_in(const fs::path& folder, const ModelCard& card) {
   return found.front();
 }
 
+struct Located {
+  fs::path file;
+  ModelCard card;
+};
+
+// What open_model(path) reads: `path` itself, or what the folder holds.
+Result<Located> locate(const fs::path& path) {
+  Located located{path, {}};
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) {
+    return located;
+  }
+  const fs::path card_path = path / "model.json";
+  if (fs::exists(fs::symlink_status(card_path, ignored))) {
+    auto card = read_model_card(card_path);
+    if (!card) {
+      return card.error();
+    }
+    located.card = std::move(*card);
+  }
+  auto file = checkpoint_in(path, located.card);
+  if (!file) {
+    return file.error();
+  }
+  located.file = std::move(*file);
+  return located;
+}
+
 // float32 rounding of values that were computed in double; the reference rounds the same way.
 constexpr double kBufferTolerance = 1e-6;
 
@@ -158,6 +186,14 @@ Status apply_card(Model& model, const ModelCard& card) {
 
 }  // namespace
 
+Result<fs::path> checkpoint_of(const fs::path& path) {
+  auto located = locate(path);
+  if (!located) {
+    return located.error();
+  }
+  return std::move(located->file);
+}
+
 LabelSet label_set(const Recipe& recipe, std::int64_t channels) {
   LabelSet set;
   set.recipe = recipe.name;
@@ -182,27 +218,13 @@ Result<Model> open_model(const fs::path& path, const std::string& weights,
   if (weights != "ema" && weights != "model") {
     return invalid_input("weights: {} is not ema or model", in_quotes(weights));
   }
+  auto located = locate(path);
+  if (!located) {
+    return located.error();
+  }
   Model model;
   model.path = path;
-  model.file = path;
-  ModelCard card;
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) {
-    const fs::path card_path = path / "model.json";
-    if (fs::exists(fs::symlink_status(card_path, ignored))) {
-      auto read = read_model_card(card_path);
-      if (!read) {
-        return read.error();
-      }
-      card = std::move(*read);
-    }
-    auto file = checkpoint_in(path, card);
-    if (!file) {
-      return file.error();
-    }
-    model.file = *file;
-  }
-
+  model.file = std::move(located->file);
   auto tensors = open_tensor_file(model.file);
   if (!tensors) {
     return tensors.error();
@@ -229,7 +251,7 @@ Result<Model> open_model(const fs::path& path, const std::string& weights,
   if (Status status = check_schedule(model, weights); !status) {
     return status.error();
   }
-  if (Status status = apply_card(model, card); !status) {
+  if (Status status = apply_card(model, located->card); !status) {
     return status.error();
   }
   auto hash = hash_file(model.file, cancel);

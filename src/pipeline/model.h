@@ -49,6 +49,9 @@ struct Model {
 // The labels of a recipe with `channels` condition channels.
 [[nodiscard]] LabelSet label_set(const Recipe& recipe, std::int64_t channels);
 
+// The checkpoint that open_model(path) reads.
+[[nodiscard]] Result<std::filesystem::path> checkpoint_of(const std::filesystem::path& path);
+
 // `path` is a checkpoint or a folder with one checkpoint and perhaps model.json. `weights` is "ema"
 // or "model". The schedule buffers of the file must be the cosine schedule's.
 // The token is read while the file is hashed.

@@ -1,0 +1,277 @@
+#include "pipeline/inspect_image.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/system.h"
+#include "formats/gzip.h"
+#include "imaging/labels.h"
+#include "imaging/value_tally.h"
+#include "imaging/volume.h"
+#include "pipeline/condition.h"
+#include "pipeline/machine.h"
+#include "pipeline/model.h"
+
+namespace mezzotint {
+namespace {
+
+Error stopped() {
+  return {ErrorCode::kCancelled, "stopped on request"};
+}
+
+bool stop_requested(const CancelToken* cancel) {
+  return cancel != nullptr && cancel->requested();
+}
+
+Result<std::vector<std::byte>> start_of(const InputFile& file) {
+  std::vector<std::byte> start(std::min<std::uint64_t>(file.size(), kNiftiStartBytes));
+  if (Status status = file.read_at(0, start); !status) {
+    return status.error();
+  }
+  return start;
+}
+
+// nifti1.h, NIFTI_XFORM_*.
+std::string_view space_of(int code) {
+  switch (code) {
+    case 1: return "scanner";
+    case 2: return "aligned";
+    case 3: return "Talairach";
+    case 4: return "MNI152";
+    case 5: return "template";
+    default: return "unknown";
+  }
+}
+
+std::string form(std::string_view name, int code) {
+  return code > 0 ? fmt::format("{} (code {}, {})", name, code, space_of(code))
+                  : fmt::format("{} (code {})", name, code);
+}
+
+std::string placed_by(const NiftiHeader& header) {
+  const NiftiGeometry& geometry = header.geometry;
+  const std::string sform = form("sform", geometry.sform_code);
+  const std::string qform = form("qform", geometry.qform_code);
+  const auto unused = [](const std::string& name, int code) {
+    return fmt::format("the {} {}", name, code > 0 ? "cannot be used" : "says nothing");
+  };
+  switch (header.affine_source) {
+    case AffineSource::kSform:
+      return fmt::format("{}; {}", sform,
+                         geometry.qform_code > 0 ? fmt::format("the {} comes second", qform)
+                                                 : unused(qform, geometry.qform_code));
+    case AffineSource::kQform:
+      return fmt::format("{}; {}", qform, unused(sform, geometry.sform_code));
+    case AffineSource::kPixdim:
+      return fmt::format("voxel sizes alone; {}, {}", unused(sform, geometry.sform_code),
+                         unused(qform, geometry.qform_code));
+  }
+  return "";
+}
+
+// Range and, as long as they may be labels, the values.
+class Tally {
+ public:
+  void add(double value) {
+    if (!std::isfinite(value)) {
+      ++not_finite_;
+      return;
+    }
+    least_ = std::min(least_, value);
+    most_ = std::max(most_, value);
+    if (may_be_labels_) {
+      count(value);
+    }
+  }
+
+  [[nodiscard]] VoxelSummary summary(std::int64_t voxels) const {
+    VoxelSummary summary{voxels, not_finite_, 0, 0, {}};
+    if (least_ <= most_) {
+      summary.least = least_;
+      summary.most = most_;
+    }
+    if (may_be_labels_ && not_finite_ == 0) {
+      for (const auto& [value, count] : counts_) {
+        summary.labels.push_back({value, count});
+      }
+    }
+    return summary;
+  }
+
+ private:
+  void count(double value) {
+    const auto whole = whole_number(value);
+    if (!whole) {
+      may_be_labels_ = false;
+      return;
+    }
+    // Neighbours are mostly equal.
+    if (last_ == counts_.end() || last_->first != *whole) {
+      last_ = counts_.emplace(*whole, 0).first;
+      may_be_labels_ = counts_.size() <= kMostLabels;
+    }
+    ++last_->second;
+  }
+
+  std::int64_t not_finite_ = 0;
+  double least_ = std::numeric_limits<double>::infinity();
+  double most_ = -std::numeric_limits<double>::infinity();
+  bool may_be_labels_ = true;
+  std::map<std::int64_t, std::int64_t> counts_;
+  std::map<std::int64_t, std::int64_t>::iterator last_ = counts_.end();
+};
+
+Result<VoxelSummary> summarize(const NiftiImage& image, const CancelToken* cancel) {
+  Tally tally;
+  std::array<double, 4096> block;
+  const std::int64_t voxels = image.voxels();
+  for (std::int64_t first = 0; first < voxels; first += std::ssize(block)) {
+    if (stop_requested(cancel)) {
+      return stopped();
+    }
+    const auto values = std::span(block).first(
+        static_cast<std::size_t>(std::min<std::int64_t>(std::ssize(block), voxels - first)));
+    image.read_values(first, values);
+    std::ranges::for_each(values, [&](double value) { tally.add(value); });
+  }
+  return tally.summary(voxels);
+}
+
+MaskVerdict judge_for_recipe(const NiftiImage& image, RecipeKind kind,
+                             const std::filesystem::path& name) {
+  const Recipe& recipe = recipe_of(kind);
+  const LabelSet set = label_set(recipe, std::ssize(recipe.label_names));
+  MaskVerdict verdict{std::string(recipe.name), false, {}, {}};
+  if (const auto dims = mask_dims(image.header, name); !dims) {
+    verdict.detail = dims.error().message;
+    return verdict;
+  }
+  const auto labels = labels_from_nifti(image, set, name.string());
+  verdict.usable = labels.ok();
+  if (labels) {
+    verdict.detail = describe_counts(count_labels(labels->volume), set);
+    verdict.notes = labels->notes;
+  } else {
+    verdict.detail = labels.error().message;
+  }
+  return verdict;
+}
+
+Result<MaskVerdict> judge_for_model(const std::filesystem::path& path,
+                                    const ImageQuestions& questions, const CancelToken* cancel) {
+  const auto model = open_model(*questions.model, questions.weights, cancel);
+  if (!model) {
+    return model.error();
+  }
+  GenerateRequest request;
+  request.mask = path;
+  request.size = questions.size;
+  const auto fit = choose_fit(request, *model);
+  if (!fit) {
+    return fit.error();
+  }
+  MaskVerdict verdict{questions.model->string(), false, {}, {}};
+  const auto condition = read_condition(path, *model, *fit);
+  verdict.usable = condition.ok();
+  if (condition) {
+    verdict.detail =
+        fmt::format("{}; {}", describe_counts(count_labels(condition->mask), model->labels),
+                    condition->fit.summary);
+    verdict.notes = condition->notes;
+  } else {
+    verdict.detail = condition.error().message;
+  }
+  return verdict;
+}
+
+void tell_header(NiftiHeader header, ImageSummary& summary) {
+  summary.placed_by = placed_by(header);
+  summary.orientation = orientation_codes(header.affine);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    summary.field_mm[axis] = static_cast<double>(header.dims[axis]) * header.spacing[axis];
+  }
+  summary.header = std::move(header);
+}
+
+Status read_voxels(const std::filesystem::path& path, ImageSummary& summary,
+                   const CancelToken* cancel) {
+  const auto machine = this_machine(/*threads=*/0);
+  if (!machine) {
+    return machine.error();
+  }
+  if (Status status =
+          check_memory(resident_bytes() + nifti_read_bytes(path), std::nullopt, *machine);
+      !status) {
+    return status;
+  }
+  const auto image = read_nifti(path);
+  if (!image) {
+    return image.error();
+  }
+  summary.sha256 = image->sha256;
+  summary.origin = read_origin(path, image->sha256);
+  auto voxels = summarize(*image, cancel);
+  if (!voxels) {
+    return voxels.error();
+  }
+  summary.voxels = std::move(*voxels);
+  for (const RecipeKind recipe : {RecipeKind::kWholeHead, RecipeKind::kBrats}) {
+    if (stop_requested(cancel)) {
+      return stopped();
+    }
+    summary.masks.push_back(judge_for_recipe(*image, recipe, path.filename()));
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_image(const std::filesystem::path& path) {
+  return std::ranges::any_of(nifti_files(path), [](const std::filesystem::path& half) {
+    const auto file = InputFile::open(half);
+    const auto start = file ? start_of(*file) : Result<std::vector<std::byte>>(file.error());
+    return start && is_nifti(*start);
+  });
+}
+
+Result<ImageAnswer> inspect_image(const std::filesystem::path& path,
+                                  const ImageQuestions& questions, const CancelToken* cancel) {
+  const auto file = InputFile::open(path);
+  if (!file) {
+    return file.error();
+  }
+  const auto start = start_of(*file);
+  if (!start) {
+    return start.error();
+  }
+  auto header = read_nifti_header(path);
+  if (!header) {
+    return header.error();
+  }
+  ImageAnswer answer;
+  ImageSummary& summary = answer.summary;
+  tell_header(std::move(*header), summary);
+  summary.compressed = is_gzip(*start);
+  summary.file_bytes = file->size();
+  Status status = read_voxels(path, summary, cancel);
+  if (status && questions.model) {
+    auto verdict = judge_for_model(path, questions, cancel);
+    status = verdict ? Status() : Status(verdict.error());
+    if (verdict) {
+      summary.masks.push_back(std::move(*verdict));
+    }
+  }
+  if (!status) {
+    if (status.error().code == ErrorCode::kCancelled) {
+      return status.error();
+    }
+    answer.problem = status.error();
+  }
+  return answer;
+}
+
+}  // namespace mezzotint
