@@ -104,5 +104,15 @@ TEST_F(ModelForm, BenchTakesVariantsToo) {
   EXPECT_EQ(run_program(words).exit_code, 0);
 }
 
+// Labels alone are asked for: they do not depend on which network it is.
+TEST_F(ModelForm, PrepareTakesEitherNetwork) {
+  write_text(in_folder("model.pt"),
+             torch_checkpoint(model_, {.groups = {{.name = "model", .prefix = ""}}}));
+  const CommandResult result =
+      run_program({"prepare", "--mask", in_folder("mask.nii").string(), "--model",
+                   in_folder("model.pt").string(), "--out", in_folder("prepared.nii").string()});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+
 }  // namespace
 }  // namespace mezzotint::testing
