@@ -39,6 +39,7 @@ struct GenerateRequest {
   std::uint32_t sample = 0;                         // which of the seed's volumes
   std::string precision = "fp32";                   // strict, fp32
   std::string weights = "ema";                      // ema, model
+  std::string variant = "auto";                     // auto, med-ddpm: what plain keys are
   int threads = 0;                                  // 0: all processors this process may use
   std::optional<std::uint64_t> memory_limit;        // bytes; the system's own limit always holds
   std::optional<std::array<std::int64_t, 3>> size;  // grid of the model in voxels: x, y, z

@@ -112,6 +112,8 @@ Verb add_generate(CLI::App& program) {
   app->add_option("--noise", r.noise, "Safetensors file to take the noise from instead");
   app->add_option("--precision", r.precision, "strict or fp32")->capture_default_str();
   app->add_option("--weights", r.weights, "ema or model")->capture_default_str();
+  app->add_option("--variant", r.variant, "med-ddpm: what weights without a prefix are")
+      ->capture_default_str();
   app->add_option("--size", arguments->size,
                   "Grid of the model: 128, 128x128x96 or mask, its own [the recipe's, else mask]");
   app->add_option("--resize", r.resize,

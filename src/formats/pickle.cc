@@ -217,6 +217,13 @@ class Machine {
       return damaged("a name is cut or too long");
     }
     const auto known = find_pickle_name(*module, *name);
+    if (!known && names_other_tensor(*module, *name)) {
+      return unsupported(
+          "{}: names {}, a kind of tensor that is not read (complex, float8, unsigned, sparse and "
+          "quantized ones are such); nothing in the file was executed. Save dense tensors of "
+          "float64, float32, float16 or bfloat16",
+          where_, in_quotes(*module + "." + *name));
+    }
     if (!known) {
       return invalid_input(
           "{}: names {}, which is not a tensor or a plain container; nothing in the file was "
@@ -362,7 +369,18 @@ class Machine {
     if (*offset < 0) {
       return damaged(fmt::format("a tensor begins at element {} of its storage", *offset));
     }
+    if (items.size() == 7 && !is_empty_dict(items[6])) {
+      return unsupported(
+          "{}: a tensor waits for an operation (a conjugate or a negation) that its stored values "
+          "lack; save its clone()",
+          where_);
+    }
     return push(PickleTensor{items[0], *offset, std::move(*shape), std::move(*strides)});
+  }
+
+  [[nodiscard]] bool is_empty_dict(PickleNode node) {
+    const auto* dict = as<PickleDict>(node);
+    return dict != nullptr && dict->items.empty();
   }
 
   // A tuple of non-negative integers.

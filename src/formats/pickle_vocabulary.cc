@@ -44,4 +44,9 @@ std::optional<PickleName> find_pickle_name(std::string_view module, std::string_
   return std::nullopt;
 }
 
+bool names_other_tensor(std::string_view module, std::string_view name) {
+  return (module == "torch" && name.ends_with("Storage")) ||
+         (module == "torch._utils" && name.starts_with("_rebuild_"));
+}
+
 }  // namespace mezzotint

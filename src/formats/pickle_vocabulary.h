@@ -47,5 +47,7 @@ enum PickleOpcode : std::uint8_t {
 // What a global stands for; nothing for every name that is not on the list.
 [[nodiscard]] std::optional<PickleName> find_pickle_name(std::string_view module,
                                                          std::string_view name);
+// Whether a name that is not on the list is one that torch gives to tensors or their storages.
+[[nodiscard]] bool names_other_tensor(std::string_view module, std::string_view name);
 
 }  // namespace mezzotint

@@ -282,7 +282,7 @@ class DirectoryReader {
       stride *= shape[i];
     }
     directory.views.push_back({directory.storages.size(), 0, std::move(strides)});
-    directory.storages.push_back({data_begin + (*entry.offsets)[0], bytes, std::nullopt});
+    directory.storages.push_back({0, data_begin + (*entry.offsets)[0], bytes, std::nullopt});
     directory.tensors.push_back({"", entry.name, known->dtype, std::move(shape), *elements});
     return {};
   }

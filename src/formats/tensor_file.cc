@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "base/check.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "base/sha256.h"
 #include "formats/safetensors.h"
+#include "formats/safetensors_index.h"
 #include "formats/torch_checkpoint.h"
 
 namespace mezzotint {
@@ -66,10 +69,19 @@ std::int64_t extent_of(const TensorInfo& info, const TensorView& view) {
   return extent;
 }
 
+std::vector<InputFile> only(InputFile file) {
+  std::vector<InputFile> files;
+  files.push_back(std::move(file));
+  return files;
+}
+
 }  // namespace
 
 TensorFile::TensorFile(InputFile file, TensorDirectory directory)
-    : file_(std::move(file)),
+    : TensorFile(only(std::move(file)), std::move(directory)) {}
+
+TensorFile::TensorFile(std::vector<InputFile> files, TensorDirectory directory)
+    : files_(std::move(files)),
       directory_(std::move(directory)),
       verified_(directory_.storages.size(), false) {
   check(directory_.tensors.size() == directory_.views.size(), "each tensor has a view");
@@ -77,6 +89,14 @@ TensorFile::TensorFile(InputFile file, TensorDirectory directory)
     const TensorInfo& info = directory_.tensors[i];
     by_name_.emplace(std::pair<std::string_view, std::string_view>(info.group, info.name), i);
   }
+}
+
+std::vector<std::filesystem::path> TensorFile::files() const {
+  std::vector<std::filesystem::path> paths;
+  for (const InputFile& file : files_) {
+    paths.push_back(file.path());
+  }
+  return paths;
 }
 
 std::vector<std::string> TensorFile::groups() const {
@@ -106,7 +126,7 @@ Status TensorFile::verify(std::size_t storage) {
   for (std::uint64_t done = 0; done < run.bytes; done += piece.size()) {
     const auto part =
         std::span(piece).first(std::min<std::uint64_t>(piece.size(), run.bytes - done));
-    if (Status status = file_.read_at(run.offset + done, part); !status) {
+    if (Status status = files_[run.file].read_at(run.offset + done, part); !status) {
       return status;
     }
     crc = ::crc32_z(crc, reinterpret_cast<const Bytef*>(part.data()), part.size());
@@ -115,7 +135,7 @@ Status TensorFile::verify(std::size_t storage) {
     return invalid_input(
         "{}: the {} bytes at offset {} have checksum {:08x}, expected {:08x}: the file is damaged; "
         "copy or download it again",
-        path().string(), run.bytes, run.offset, crc, *run.crc32);
+        files_[run.file].path().string(), run.bytes, run.offset, crc, *run.crc32);
   }
   verified_[storage] = true;
   return {};
@@ -133,15 +153,16 @@ Status TensorFile::read_pieces(std::size_t index, const Consume& consume) {
   }
   const std::size_t size = size_of(info.dtype);
   const auto elements = static_cast<std::uint64_t>(info.elements);
-  const std::uint64_t begin =
-      directory_.storages[view.storage].offset + static_cast<std::uint64_t>(view.offset) * size;
+  const TensorStorage& storage = directory_.storages[view.storage];
+  const InputFile& file = files_[storage.file];
+  const std::uint64_t begin = storage.offset + static_cast<std::uint64_t>(view.offset) * size;
   const std::uint64_t per_piece = std::min<std::uint64_t>(elements, kPieceBytes / size);
   std::vector<std::byte> piece(per_piece * size);
   const bool contiguous = is_contiguous(info, view);
   std::vector<std::byte> extent;
   if (!contiguous) {
     extent.resize(static_cast<std::uint64_t>(extent_of(info, view)) * size);
-    if (Status status = file_.read_at(begin, extent); !status) {
+    if (Status status = file.read_at(begin, extent); !status) {
       return status;
     }
   }
@@ -149,7 +170,7 @@ Status TensorFile::read_pieces(std::size_t index, const Consume& consume) {
   for (std::uint64_t first = 0; first < elements; first += per_piece) {
     const auto part = std::span(piece).first(std::min(per_piece, elements - first) * size);
     if (contiguous) {
-      if (Status status = file_.read_at(begin + first * size, part); !status) {
+      if (Status status = file.read_at(begin + first * size, part); !status) {
         return status;
       }
     } else {
@@ -180,6 +201,18 @@ Status TensorFile::read_bytes(std::size_t index, std::span<std::byte> out) {
   });
 }
 
+Result<std::string> TensorFile::sha256(const CancelToken* cancel) const {
+  std::string lines;
+  for (const InputFile& file : files_) {
+    auto hash = hash_file(file.path(), cancel);
+    if (!hash || files_.size() == 1) {
+      return hash;
+    }
+    lines += fmt::format("{}  {}\n", *hash, file.path().filename().string());
+  }
+  return sha256_hex(std::as_bytes(std::span(lines)));
+}
+
 namespace {
 
 bool starts_with(std::span<const std::byte> bytes, std::string_view magic, std::size_t at = 0) {
@@ -194,8 +227,28 @@ bool is_text(std::span<const std::byte> bytes) {
   });
 }
 
+// JSON text: an index, if anything of ours. A safetensors file begins with a length instead.
+bool is_json_object(std::span<const std::byte> bytes) {
+  const auto first = std::find_if(bytes.begin(), bytes.end(), [](std::byte byte) {
+    return byte != std::byte{' '} && byte != std::byte{'\n'} && byte != std::byte{'\r'} &&
+           byte != std::byte{'\t'};
+  });
+  return first != bytes.end() && *first == std::byte{'{'} && is_text(bytes);
+}
+
 constexpr std::string_view kTorch = "torch checkpoint";
 constexpr std::string_view kSafetensors = "safetensors";
+constexpr std::string_view kSharded = "sharded safetensors";
+
+Result<std::unique_ptr<TensorFile>> open_sharded(InputFile index) {
+  auto sharded = read_sharded_safetensors(index);
+  if (!sharded) {
+    return sharded.error();
+  }
+  std::vector<InputFile> files = only(std::move(index));
+  std::move(sharded->shards.begin(), sharded->shards.end(), std::back_inserter(files));
+  return std::make_unique<TensorFile>(std::move(files), std::move(sharded->directory));
+}
 
 }  // namespace
 
@@ -207,6 +260,9 @@ std::optional<std::string_view> tensor_format(std::span<const std::byte> start) 
   if (starts_with(start, "{", 8) && !is_text(start.first(8))) {
     return kSafetensors;
   }
+  if (is_json_object(start)) {
+    return kSharded;
+  }
   return std::nullopt;
 }
 
@@ -215,9 +271,15 @@ std::string_view describe_other(std::span<const std::byte> bytes) {
   if (bytes.empty()) {
     return "an empty file; copy or download it again";
   }
+  // The pickle of torch's magic number, 0x1950A86A20F9469CFC6C.
+  if (starts_with(bytes, "\x80\x02\x8A\x0Al\xFC\x9C\x46\xF9\x20j\xA8P\x19.")) {
+    return "a torch file in the legacy format (before torch 1.6, or saved with "
+           "_use_new_zipfile_serialization=False); convert it with `python3 -c \"import torch; "
+           "torch.save(torch.load('OLD', 'cpu', weights_only=True), 'NEW')\"`";
+  }
   if (starts_with(bytes, "\x80")) {
-    return "a pickle without the zip around it (torch before 1.6, or a plain pickle); load it with "
-           "a current torch and save it again with torch.save";
+    return "a pickle without torch's zip around it; load it and save a dictionary of tensors with "
+           "torch.save";
   }
   if (starts_with(bytes, "\x89HDF\r\n\x1A\n")) {
     return "an HDF5 file; save the weights as safetensors";
@@ -257,6 +319,9 @@ Result<std::unique_ptr<TensorFile>> open_tensor_file(const std::filesystem::path
   if (!format) {
     return invalid_input("{}: {}; expected safetensors or a torch checkpoint", path.string(),
                          describe_other(probe));
+  }
+  if (*format == kSharded) {
+    return open_sharded(std::move(*file));
   }
   auto directory =
       *format == kTorch ? read_torch_directory(*file) : read_safetensors_directory(*file);

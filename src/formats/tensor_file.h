@@ -18,6 +18,7 @@
 
 #include "base/dtype.h"
 #include "base/file.h"
+#include "mezzotint/cancel.h"
 #include "mezzotint/result.h"
 
 namespace mezzotint {
@@ -35,9 +36,10 @@ struct TensorInfo {
   std::int64_t elements = 1;        // product of `shape`
 };
 
-// A run of bytes of the file that tensors are views of.
+// A run of bytes of a file that tensors are views of.
 struct TensorStorage {
-  std::uint64_t offset = 0;  // in the file
+  std::size_t file = 0;      // 0: the file that was opened; then the shards that it names
+  std::uint64_t offset = 0;  // in that file
   std::uint64_t bytes = 0;
   std::optional<std::uint32_t> crc32;  // of the whole run; checked before its first use
 };
@@ -60,13 +62,17 @@ struct TensorDirectory {
   std::map<std::string, std::string> metadata;
 };
 
-// Use from one thread at a time.
+// A file of tensors, or an index with the shards that it names. Use from one thread at a time.
 class TensorFile {
  public:
+  // The first of `files` is the one that was opened.
+  TensorFile(std::vector<InputFile> files, TensorDirectory directory);
   TensorFile(InputFile file, TensorDirectory directory);
 
-  [[nodiscard]] const std::filesystem::path& path() const { return file_.path(); }
-  // In file order. No tensor has more bytes than the file.
+  [[nodiscard]] const std::filesystem::path& path() const { return files_.front().path(); }
+  // All that is read: path(), then its shards by name.
+  [[nodiscard]] std::vector<std::filesystem::path> files() const;
+  // In file order. No tensor has more bytes than the file that holds it.
   [[nodiscard]] const std::vector<TensorInfo>& tensors() const { return directory_.tensors; }
   // Safetensors: `__metadata__`. Torch: scalars at the top level, such as "step" -> "30000".
   [[nodiscard]] const std::map<std::string, std::string>& metadata() const {
@@ -84,13 +90,18 @@ class TensorFile {
   // elements * size_of(dtype) bytes.
   Status read_bytes(std::size_t index, std::span<std::byte> out);
 
+  // Hexadecimal SHA-256 of all content. Of one file: its own. Of an index and shards: that of the
+  // lines `<SHA-256>  <name>\n` for each of files(), as sha256sum prints them in their folder.
+  // kCancelled when the token was set.
+  [[nodiscard]] Result<std::string> sha256(const CancelToken* cancel = nullptr) const;
+
  private:
   Status verify(std::size_t storage);
   // Calls consume(bytes, index of the first element) over the tensor in row-major order, by pieces.
   template <typename Consume>
   Status read_pieces(std::size_t index, const Consume& consume);
 
-  InputFile file_;
+  std::vector<InputFile> files_;
   TensorDirectory directory_;
   std::vector<bool> verified_;  // per storage
   std::map<std::pair<std::string_view, std::string_view>, std::size_t> by_name_;
@@ -99,14 +110,15 @@ class TensorFile {
 // How many bytes of a file's start tell what it is.
 inline constexpr std::size_t kProbeBytes = 64;
 
-// By the first kProbeBytes of a file: "torch checkpoint" or "safetensors"; nothing: neither.
+// By the first kProbeBytes of a file: "torch checkpoint", "safetensors" or "sharded safetensors" (any
+// JSON object may be such an index); nothing: none of them.
 [[nodiscard]] std::optional<std::string_view> tensor_format(std::span<const std::byte> start);
-// What a file that is neither looks like, by the same bytes, and what to do.
+// What a file that is none looks like, by the same bytes, and what to do.
 [[nodiscard]] std::string_view describe_other(std::span<const std::byte> start);
 
-// Opens a safetensors file or a torch checkpoint (zip), by content, not by the file's name.
-// kInvalidInput with one line for anything else, named where it is recognisable (HDF5, NumPy, a
-// pickle without the zip, text, NIfTI, an empty file).
+// Opens a safetensors file, the index of a sharded one (JSON), or a torch checkpoint (zip), by
+// content, not by the file's name. kInvalidInput with one line for anything else, named where it is
+// recognisable (HDF5, NumPy, torch's legacy format, text, NIfTI, an empty file).
 Result<std::unique_ptr<TensorFile>> open_tensor_file(const std::filesystem::path& path);
 
 }  // namespace mezzotint

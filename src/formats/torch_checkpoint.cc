@@ -20,6 +20,9 @@ namespace {
 // A pickle takes about 250 bytes per tensor.
 constexpr std::uint64_t kLargestPickle = std::uint64_t{32} << 20;
 constexpr std::size_t kMostScalars = 1'000;
+// Longer texts at the top level are no names or numbers: skipped, as lists are. One text may be
+// given a thousand times.
+constexpr std::size_t kLongestScalar = 1'000;
 constexpr int kDeepestNesting = 16;
 // Shared dictionaries may be met more than once; this ends a walk through ones that contain
 // themselves or multiply.
@@ -153,7 +156,8 @@ class DirectoryBuilder {
       text = fmt::format("{}", *real);
     } else if (const auto* flag = as<bool>(node)) {
       text = *flag ? "true" : "false";
-    } else if (const auto* string = as<std::string>(node)) {
+    } else if (const auto* string = as<std::string>(node);
+               string != nullptr && string->size() <= kLongestScalar) {
       text = *string;
     } else {
       return {};
@@ -247,7 +251,7 @@ class DirectoryBuilder {
     }
     const auto [known, is_new] = storages_.emplace(storage.key, directory_.storages.size());
     if (is_new) {
-      directory_.storages.push_back({entry->offset, entry->size, entry->crc32});
+      directory_.storages.push_back({0, entry->offset, entry->size, entry->crc32});
     }
     return known->second;
   }

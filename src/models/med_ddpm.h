@@ -53,7 +53,7 @@ struct MedDdpmConfig {
 // file's name: not such a checkpoint at all, or keys missing, extra or of the wrong shape, all in
 // one line with the first three of each.
 // The network of the reference repository's fast-sampling folder differs only in strides, which
-// leave no trace in shapes: select_weights() tells it by where its keys are.
+// leave no trace in shapes: select_weights() tells it by how its keys are stored.
 Result<MedDdpmConfig> detect_med_ddpm(std::span<const NamedShape> keys);
 
 // Keys and shapes of a checkpoint of this configuration, as stored: the 1x1x1 convolutions of
@@ -76,13 +76,22 @@ Result<Graph> build_med_ddpm(const MedDdpmConfig& config, std::int64_t batch,
 struct MedDdpmWeights {
   std::vector<NamedShape> keys;                             // plain UNet keys, in file order
   std::map<std::string, std::size_t, std::less<>> tensors;  // key -> index into file.tensors()
+  std::map<std::string, std::size_t, std::less<>> buffers;  // the same for schedule buffers
   std::optional<std::int64_t> timesteps;                    // T, the length of `betas`
   std::optional<std::int64_t> step;                         // training steps done
 };
 
+// Which network UNet keys stand for that lack the trainer's prefix under a group: the reference's
+// fast-sampling network is stored so. kAuto refuses to guess.
+enum class NetworkVariant : std::uint8_t { kAuto, kMedDdpm };
+// "auto", "med-ddpm".
+Result<NetworkVariant> variant_from_name(std::string_view name);
+
 // `group` is "ema" or "model"; a file without groups (plain UNet keys) has one set, which serves
-// either. Keys may carry the trainer's prefix "denoise_fn.". kNotFound when the group is missing,
-// kUnsupported for plain keys under a group: so is the fast-sampling network stored.
-Result<MedDdpmWeights> select_weights(const TensorFile& file, std::string_view group);
+// either. Keys may carry the trainer's prefix "denoise_fn.", DataParallel's "module.", or both in
+// either order. kNotFound when the group is missing; kUnsupported for weights that are integers,
+// and for plain keys under a group unless the variant says what they are.
+Result<MedDdpmWeights> select_weights(const TensorFile& file, std::string_view group,
+                                      NetworkVariant variant = NetworkVariant::kAuto);
 
 }  // namespace mezzotint

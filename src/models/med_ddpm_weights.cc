@@ -13,12 +13,41 @@
 namespace mezzotint {
 namespace {
 
-constexpr std::string_view kPrefix = "denoise_fn.";
+constexpr std::string_view kTrainerPrefix = "denoise_fn.";
+constexpr std::string_view kParallelPrefix = "module.";
 constexpr std::string_view kBetas = "betas";
 
-bool is_schedule_buffer(std::string_view name) {
-  return std::ranges::find(schedule_buffers(), name, &ScheduleBuffer::name) !=
-         schedule_buffers().end();
+// A key as stored: the trainer's prefix and DataParallel's, each at most once, in any order.
+struct StoredKey {
+  std::string_view name;
+  bool has_trainer_prefix = false;
+};
+
+StoredKey split(std::string_view stored) {
+  StoredKey key{stored};
+  bool has_parallel_prefix = false;
+  while (true) {
+    if (!key.has_trainer_prefix && key.name.starts_with(kTrainerPrefix)) {
+      key.has_trainer_prefix = true;
+      key.name.remove_prefix(kTrainerPrefix.size());
+    } else if (!has_parallel_prefix && key.name.starts_with(kParallelPrefix)) {
+      has_parallel_prefix = true;
+      key.name.remove_prefix(kParallelPrefix.size());
+    } else {
+      return key;
+    }
+  }
+}
+
+bool is_schedule_buffer(const StoredKey& key) {
+  return !key.has_trainer_prefix &&
+         std::ranges::find(schedule_buffers(), key.name, &ScheduleBuffer::name) !=
+             schedule_buffers().end();
+}
+
+bool is_floating(DType dtype) {
+  return dtype == DType::kF64 || dtype == DType::kF32 || dtype == DType::kF16 ||
+         dtype == DType::kBF16;
 }
 
 Error no_such_group(const TensorFile& file, std::string_view group,
@@ -51,9 +80,77 @@ std::optional<std::int64_t> training_step(const TensorFile& file) {
   return step;
 }
 
+// Takes the tensors of one group, one after the other.
+class Selector {
+ public:
+  explicit Selector(const TensorFile& file) : file_(file) {}
+
+  Status add(std::size_t index) {
+    const TensorInfo& tensor = file_.tensors()[index];
+    const StoredKey key = split(tensor.name);
+    has_trainer_prefix_ = has_trainer_prefix_ || key.has_trainer_prefix;
+    if (is_schedule_buffer(key)) {
+      return add_buffer(key.name, index);
+    }
+    if (!is_floating(tensor.dtype)) {
+      return unsupported("{}: weight {} is {}, expected float64, float32, float16 or bfloat16",
+                         file_.path().string(), in_quotes(tensor.name), name_of(tensor.dtype));
+    }
+    if (!weights_.tensors.emplace(key.name, index).second) {
+      return twice(key.name);
+    }
+    weights_.keys.push_back({std::string(key.name), tensor.shape});
+    return {};
+  }
+
+  [[nodiscard]] bool has_trainer_prefix() const { return has_trainer_prefix_; }
+  [[nodiscard]] MedDdpmWeights& weights() { return weights_; }
+
+ private:
+  Status add_buffer(std::string_view name, std::size_t index) {
+    const std::vector<std::int64_t>& shape = file_.tensors()[index].shape;
+    if (shape.size() != 1) {
+      return invalid_input("{}: the schedule buffer {} has shape [{}], expected one dimension",
+                           file_.path().string(), name, fmt::join(shape, ", "));
+    }
+    if (!weights_.buffers.emplace(name, index).second) {
+      return twice(name);
+    }
+    if (name == kBetas) {
+      weights_.timesteps = shape[0];
+    }
+    return {};
+  }
+
+  [[nodiscard]] Error twice(std::string_view name) const {
+    return invalid_input("{}: {} is there twice, with different prefixes (`{}`, `{}` or none)",
+                         file_.path().string(), in_quotes(name), kTrainerPrefix, kParallelPrefix);
+  }
+
+  const TensorFile& file_;
+  MedDdpmWeights weights_;
+  bool has_trainer_prefix_ = false;
+};
+
 }  // namespace
 
-Result<MedDdpmWeights> select_weights(const TensorFile& file, std::string_view group) {
+Result<NetworkVariant> variant_from_name(std::string_view name) {
+  if (name == "auto") {
+    return NetworkVariant::kAuto;
+  }
+  if (name == "med-ddpm") {
+    return NetworkVariant::kMedDdpm;
+  }
+  if (name == "fast-sampling") {
+    return unsupported(
+        "variant: fast-sampling: this network, which halves two of the three axes, is not "
+        "supported; expected auto or med-ddpm");
+  }
+  return invalid_input("variant: {} is not auto or med-ddpm", in_quotes(name));
+}
+
+Result<MedDdpmWeights> select_weights(const TensorFile& file, std::string_view group,
+                                      NetworkVariant variant) {
   const std::vector<std::string> groups = file.groups();
   if (std::find(groups.begin(), groups.end(), group) == groups.end()) {
     if (groups.size() != 1 || !groups.front().empty()) {
@@ -61,40 +158,26 @@ Result<MedDdpmWeights> select_weights(const TensorFile& file, std::string_view g
     }
     group = "";
   }
-  const auto& tensors = file.tensors();
-  const bool prefixed = std::any_of(tensors.begin(), tensors.end(), [&](const TensorInfo& tensor) {
-    return tensor.group == group && tensor.name.starts_with(kPrefix);
-  });
-  if (!prefixed && file.find(group, "input_blocks.0.0.weight") && !group.empty()) {
+  Selector selector(file);
+  for (std::size_t i = 0; i < file.tensors().size(); ++i) {
+    if (file.tensors()[i].group != group) {
+      continue;
+    }
+    if (Status status = selector.add(i); !status) {
+      return status.error();
+    }
+  }
+  MedDdpmWeights& weights = selector.weights();
+  if (variant == NetworkVariant::kAuto && !group.empty() && !selector.has_trainer_prefix() &&
+      weights.tensors.contains("input_blocks.0.0.weight")) {
     return unsupported(
-        "{}: `{}` holds UNet keys without the prefix `{}`, as the fast-sampling network's"
-        " checkpoints do, which has other strides; expected a Med-DDPM checkpoint",
-        file.path().string(), group, kPrefix);
+        "{}: `{}` holds UNet keys without the prefix `{}`, as the fast-sampling network's "
+        "checkpoints do, which has other strides and is not supported; if it is a Med-DDPM "
+        "network, pass --variant med-ddpm",
+        file.path().string(), group, kTrainerPrefix);
   }
-  MedDdpmWeights weights;
   weights.step = training_step(file);
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const TensorInfo& tensor = tensors[i];
-    if (tensor.group != group) {
-      continue;
-    }
-    std::string_view name = tensor.name;
-    if (is_schedule_buffer(name)) {
-      if (name == kBetas && tensor.shape.size() == 1 && tensor.shape[0] > 0) {
-        weights.timesteps = tensor.shape[0];
-      }
-      continue;
-    }
-    if (name.starts_with(kPrefix)) {
-      name.remove_prefix(kPrefix.size());
-    }
-    if (!weights.tensors.emplace(name, i).second) {
-      return invalid_input("{}: {} is there with and without the prefix `{}`", file.path().string(),
-                           in_quotes(name), kPrefix);
-    }
-    weights.keys.push_back({std::string(name), tensor.shape});
-  }
-  return weights;
+  return std::move(weights);
 }
 
 }  // namespace mezzotint

@@ -69,7 +69,7 @@ Result<Subject> Subject::open_files(const SubjectRequest& request) {
   subject.seed_ = request.seed;
   int timesteps = kPublishedTimesteps;
   if (request.model) {
-    auto model = open_model(*request.model, request.weights);
+    auto model = open_model(*request.model, request.weights, nullptr, request.variant);
     if (!model) {
       return model.error();
     }

@@ -20,8 +20,9 @@ namespace mezzotint {
 
 struct SubjectRequest {
   std::optional<std::filesystem::path> model;  // a checkpoint or a folder
-  std::string arch;             // else: "whole-head:64" is the published network at base 64
-  std::string weights = "ema";  // ema, model
+  std::string arch;              // else: "whole-head:64" is the published network at base 64
+  std::string weights = "ema";   // ema, model
+  std::string variant = "auto";  // auto, med-ddpm
   std::optional<std::array<std::int64_t, 3>> size;  // x, y, z; default: the model's grid
   std::optional<int> timestep;                      // default: the middle of the schedule
   std::uint64_t seed = 0;                           // of random weights and random inputs

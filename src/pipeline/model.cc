@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/quote.h"
+#include "formats/safetensors_index.h"
 #include "imaging/reorient.h"
 #include "pipeline/model_card.h"
 
@@ -16,9 +18,45 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kIndexEnding = ".safetensors.index.json";
+
+bool is_index_name(const fs::path& path) {
+  return path.filename().string().ends_with(kIndexEnding);
+}
+
 bool is_checkpoint_name(const fs::path& path) {
   const std::string extension = path.extension().string();
-  return extension == ".pt" || extension == ".pth" || extension == ".safetensors";
+  return extension == ".pt" || extension == ".pth" || extension == ".safetensors" ||
+         is_index_name(path);
+}
+
+// The checkpoints of a folder; shards that an index there names are not checkpoints themselves.
+Result<std::vector<fs::path>> checkpoints_in(const fs::path& folder) {
+  std::set<fs::path> found;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (is_checkpoint_name(entry.path())) {
+      found.insert(entry.path());
+    }
+  }
+  if (error) {
+    return invalid_input("{}: cannot list this folder: {}", folder.string(), error.message());
+  }
+  std::vector<fs::path> checkpoints(found.begin(), found.end());
+  for (const fs::path& path : checkpoints) {
+    if (!is_index_name(path)) {
+      continue;
+    }
+    const auto index = InputFile::open(path);
+    const auto weight_map = index ? read_weight_map(*index) : index.error();
+    if (!weight_map) {
+      return weight_map.error();
+    }
+    for (const auto& [tensor, shard] : *weight_map) {
+      found.erase(folder / shard);
+    }
+  }
+  return std::vector<fs::path>(found.begin(), found.end());
 }
 
 Result<fs::path> checkpoint_in(const fs::path& folder, const ModelCard& card) {
@@ -30,24 +68,17 @@ Result<fs::path> checkpoint_in(const fs::path& folder, const ModelCard& card) {
     }
     return folder / name;
   }
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (is_checkpoint_name(entry.path())) {
-      found.push_back(entry.path());
-    }
+  auto found = checkpoints_in(folder);
+  if (!found) {
+    return found.error();
   }
-  if (error) {
-    return invalid_input("{}: cannot list this folder: {}", folder.string(), error.message());
-  }
-  if (found.size() != 1) {
+  if (found->size() != 1) {
     return invalid_input(
-        "{}: holds {} checkpoints (.pt, .pth, .safetensors), expected one: pass the file itself, "
-        "or "
-        "name it as \"weights\" in model.json",
-        folder.string(), found.size());
+        "{}: holds {} checkpoints (.pt, .pth, .safetensors and indices of shards), expected one: "
+        "pass the file itself, or name it as \"weights\" in model.json",
+        folder.string(), found->size());
   }
-  return found.front();
+  return found->front();
 }
 
 struct Located {
@@ -78,11 +109,22 @@ Result<Located> locate(const fs::path& path) {
   return located;
 }
 
-// float32 rounding of values that were computed in double; the reference rounds the same way.
-constexpr double kBufferTolerance = 1e-6;
+// Of values that were computed in double and stored as float32, which is what the reference does,
+// or rounded once more with the weights: to 11 bits and steps of at least 2^-24 (float16), or to 8
+// bits (bfloat16).
+double buffer_tolerance(DType stored, double value) {
+  constexpr double kFloat32 = 1e-6;
+  double rounding = 0;
+  if (stored == DType::kF16) {
+    rounding = std::max(std::ldexp(std::abs(value), -11), std::ldexp(1.0, -25));
+  } else if (stored == DType::kBF16) {
+    rounding = std::ldexp(std::abs(value), -8);
+  }
+  return kFloat32 * std::abs(value) + rounding;
+}
 
 // The buffers a trainer saved must be those this program will sample with.
-Status check_schedule(const Model& model, std::string_view group) {
+Status check_schedule(const Model& model) {
   if (!model.weights.timesteps) {
     return {};
   }
@@ -93,31 +135,28 @@ Status check_schedule(const Model& model, std::string_view group) {
   }
   for (const std::string_view name :
        {std::string_view("betas"), std::string_view("alphas_cumprod")}) {
-    auto index = model.tensors->find(group, name);
-    if (!index) {
-      index = model.tensors->find("", name);  // a file without groups
-    }
+    const auto index = model.weights.buffers.find(name);
     const auto buffers = schedule_buffers();
     const auto buffer = std::find_if(buffers.begin(), buffers.end(),
                                      [&](const ScheduleBuffer& b) { return b.name == name; });
-    if (!index || buffer == buffers.end()) {
+    if (index == model.weights.buffers.end() || buffer == buffers.end()) {
       continue;
     }
     const std::vector<double>& expected = (*schedule).*(buffer->values);
-    if (model.tensors->tensors()[*index].elements != static_cast<std::int64_t>(expected.size())) {
+    const TensorInfo& info = model.tensors->tensors()[index->second];
+    if (info.elements != static_cast<std::int64_t>(expected.size())) {
       return invalid_input("{}: {} has {} values, betas has {}", model.file.string(), name,
-                           model.tensors->tensors()[*index].elements, expected.size());
+                           info.elements, expected.size());
     }
     std::vector<float> stored(expected.size());
-    if (Status status = model.tensors->read_float(*index, stored); !status) {
+    if (Status status = model.tensors->read_float(index->second, stored); !status) {
       return status.error();
     }
     for (std::size_t t = 0; t < stored.size(); ++t) {
-      if (!(std::abs(stored[t] - expected[t]) <= kBufferTolerance * std::abs(expected[t]))) {
+      if (!(std::abs(stored[t] - expected[t]) <= buffer_tolerance(info.dtype, expected[t]))) {
         return unsupported(
             "{}: {}[{}] is {}, the cosine schedule has {}: trained with another noise schedule, "
-            "which "
-            "this version does not know",
+            "which this version does not know",
             model.file.string(), name, t, stored[t], static_cast<float>(expected[t]));
       }
     }
@@ -214,9 +253,13 @@ LabelSet label_set(const Recipe& recipe, std::int64_t channels) {
 }
 
 Result<Model> open_model(const fs::path& path, const std::string& weights,
-                         const CancelToken* cancel) {
+                         const CancelToken* cancel, std::string_view variant) {
   if (weights != "ema" && weights != "model") {
     return invalid_input("weights: {} is not ema or model", in_quotes(weights));
+  }
+  const auto network = variant_from_name(variant);
+  if (!network) {
+    return network.error();
   }
   auto located = locate(path);
   if (!located) {
@@ -230,7 +273,7 @@ Result<Model> open_model(const fs::path& path, const std::string& weights,
     return tensors.error();
   }
   model.tensors = std::move(*tensors);
-  auto selected = select_weights(*model.tensors, weights);
+  auto selected = select_weights(*model.tensors, weights, *network);
   if (!selected) {
     return selected.error();
   }
@@ -248,13 +291,13 @@ Result<Model> open_model(const fs::path& path, const std::string& weights,
     }
     model.parameters += elements;
   }
-  if (Status status = check_schedule(model, weights); !status) {
+  if (Status status = check_schedule(model); !status) {
     return status.error();
   }
   if (Status status = apply_card(model, located->card); !status) {
     return status.error();
   }
-  auto hash = hash_file(model.file, cancel);
+  auto hash = model.tensors->sha256(cancel);
   if (!hash) {
     return hash.error();
   }

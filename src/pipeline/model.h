@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backend/backend.h"
@@ -22,8 +23,8 @@ namespace mezzotint {
 
 struct Model {
   std::filesystem::path path;  // as given
-  std::filesystem::path file;  // the checkpoint
-  std::string sha256;          // of the checkpoint
+  std::filesystem::path file;  // the checkpoint, or the index of its shards
+  std::string sha256;          // of all its bytes: TensorFile::sha256()
   std::unique_ptr<TensorFile> tensors;
   MedDdpmWeights weights;
   MedDdpmConfig config;
@@ -43,7 +44,11 @@ struct Model {
     return file.parent_path() / "model.json";
   }
   // What belongs to the model and must not be written over.
-  [[nodiscard]] std::vector<std::filesystem::path> files() const { return {file, card_path()}; }
+  [[nodiscard]] std::vector<std::filesystem::path> files() const {
+    std::vector<std::filesystem::path> paths = tensors->files();
+    paths.push_back(card_path());
+    return paths;
+  }
 };
 
 // The labels of a recipe with `channels` condition channels.
@@ -53,10 +58,10 @@ struct Model {
 [[nodiscard]] Result<std::filesystem::path> checkpoint_of(const std::filesystem::path& path);
 
 // `path` is a checkpoint or a folder with one checkpoint and perhaps model.json. `weights` is "ema"
-// or "model". The schedule buffers of the file must be the cosine schedule's.
-// The token is read while the file is hashed.
+// or "model", `variant` a name that variant_from_name() knows. The schedule buffers of the file
+// must be the cosine schedule's. The token is read while the file is hashed.
 Result<Model> open_model(const std::filesystem::path& path, const std::string& weights,
-                         const CancelToken* cancel = nullptr);
+                         const CancelToken* cancel = nullptr, std::string_view variant = "auto");
 
 // Reads parameters for kernels. A weight that is not finite is refused, by name; kCancelled when
 // the token was set.

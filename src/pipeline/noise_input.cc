@@ -75,7 +75,7 @@ Status NoiseFile::load() {
       return status;
     }
   }
-  auto hash = hash_file(file_->path());
+  auto hash = file_->sha256();
   if (!hash) {
     return hash.error();
   }

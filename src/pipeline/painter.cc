@@ -43,7 +43,7 @@ Result<Painter> Painter::open(const GenerateRequest& request, const CancelToken*
   painter.machine_ = std::move(*machine);
   painter.team_ = ThreadTeam(painter.machine_.threads);
   painter.backend_ = this_backend();
-  auto model = open_model(request.model, request.weights, cancel);
+  auto model = open_model(request.model, request.weights, cancel, request.variant);
   if (!model) {
     return model.error();
   }

@@ -1,6 +1,7 @@
 #include "pipeline/prepare.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -101,10 +102,12 @@ class PrepareJob {
 
   Status choose_labels() {
     if (request_.model) {
-      auto model = open_model(*request_.model, "ema", cancel_);
+      // Labels are the same whichever network keys without a prefix stand for.
+      constexpr std::string_view kVariant = "med-ddpm";
+      auto model = open_model(*request_.model, "ema", cancel_, kVariant);
       if (!model) {
         // A file that holds other weights alone tells its labels just as well.
-        auto other = open_model(*request_.model, "model", cancel_);
+        auto other = open_model(*request_.model, "model", cancel_, kVariant);
         if (!other) {
           return model.error();
         }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/system.h"
 
 namespace mezzotint::testing {
 namespace {
@@ -58,6 +59,8 @@ RunningCommand::RunningCommand(AnyProgram /*tag*/, std::vector<std::string> word
     argv.push_back(word.data());
   }
   argv.push_back(nullptr);
+  // A spawned process begins with the high-water mark of the one that spawns it.
+  reset_peak_resident_bytes();
   const int failure = ::posix_spawn(&child_, argv[0], &actions, nullptr, argv.data(), environ);
   check(failure == 0, "the program cannot be started");
   posix_spawn_file_actions_destroy(&actions);

@@ -50,9 +50,9 @@ class GenerateTest : public ::testing::Test {
   static std::string volume(const Flags& flags);
 
   // The exit code, one line on stderr with every one of `parts`, nothing on stdout, and not one
-  // byte in the folder that was not there before.
-  void expect_refused(const Flags& flags, const std::vector<std::string>& parts,
-                      int exit_code = 1) const;
+  // byte in the folder that was not there before. Returns the result for what else is to be seen.
+  CommandResult expect_refused(const Flags& flags, const std::vector<std::string>& parts,
+                               int exit_code = 1) const;
 
   TemporaryFolder folder_;
 };

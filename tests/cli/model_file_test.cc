@@ -29,6 +29,15 @@ TEST_F(ModelFile, OfAnotherKind) {
   expect_refused(
       usual(), {"model.safetensors", "a text file", "expected safetensors or a torch checkpoint"});
   expect_refused(with("--model", in_folder("mask.nii").string()), {"mask.nii", "NIfTI"});
+  save("\x80\x02}q.");
+  expect_refused(usual(), {"model.safetensors: a pickle without torch's zip around it"});
+}
+
+TEST_F(ModelFile, InTorchsLegacyFormat) {
+  constexpr std::string_view kMagicNumber = "\x80\x02\x8A\x0Al\xFC\x9C\x46\xF9\x20j\xA8P\x19.";
+  save(std::string(kMagicNumber) + "\x80\x02M\xE9\x03.");
+  expect_refused(usual(), {"model.safetensors: a torch file in the legacy format",
+                           "torch.save(torch.load('OLD', 'cpu', weights_only=True), 'NEW')"});
 }
 
 TEST_F(ModelFile, Truncated) {
@@ -70,6 +79,40 @@ TEST_F(ModelFile, KeysOfTheWrongShape) {
                            "`time_embed.0.weight` is [64, 32], expected [128, 32]"});
 }
 
+TEST_F(ModelFile, KeysOfNoSize) {
+  TinyModel model;
+  model.add("out.2.bias", {0});
+  model.add("out.0.bias", {});
+  save(model);
+  expect_refused(usual(), {"model.safetensors: ", "`out.0.bias` is [], expected [32]",
+                           "`out.2.bias` is [0], expected [1]"});
+}
+
+TEST_F(ModelFile, KeysThatAreNotText) {
+  TinyModel model;
+  model.add(std::string("a\0b\n", 4), {2});
+  save(model);
+  expect_refused(usual(), {"model.safetensors: ", "1 extra (`a\\x00b\\x0a` [2])"});
+}
+
+TEST_F(ModelFile, KeysWithAndWithoutPrefix) {
+  for (const char* prefix : {"denoise_fn.", "module.", "module.denoise_fn."}) {
+    TinyModel model;
+    model.add(prefix + std::string("out.2.bias"), {1});
+    save(model);
+    expect_refused(usual(), {"model.safetensors: `out.2.bias` is there twice"});
+  }
+}
+
+// As a quantized model would have them; their scales are elsewhere.
+TEST_F(ModelFile, WeightsThatAreIntegers) {
+  std::string file = read_text(in_folder("model.safetensors"));
+  const std::string_view entry = R"("out.2.bias":{"dtype":"F32")";
+  file.replace(file.find(entry), entry.size(), R"("out.2.bias":{"dtype":"I32")");
+  save(file);
+  expect_refused(usual(), {"model.safetensors: weight `out.2.bias` is int32, expected float64"});
+}
+
 TEST_F(ModelFile, OfAnotherNetwork) {
   TinyModel model;
   model.keys = {{"conv1.weight", {2, 2}}};
@@ -85,6 +128,25 @@ TEST_F(ModelFile, TrainedWithAnotherSchedule) {
   save(model);
   expect_refused(usual(),
                  {"model.safetensors: betas[0] is 0.01", "trained with another noise schedule"});
+  model = TinyModel();
+  model.add("alphas_cumprod", {TinyModel::kTimesteps});
+  save(model);
+  expect_refused(usual(), {"model.safetensors: alphas_cumprod[0] is 0, the cosine schedule has"});
+  model.add("alphas_cumprod", {TinyModel::kTimesteps - 1});
+  save(model);
+  expect_refused(usual(), {"model.safetensors: alphas_cumprod has 49 values, betas has 50"});
+}
+
+TEST_F(ModelFile, WithAScheduleOfAnotherLength) {
+  expect_refused(with("--timesteps", "250"),
+                 {"timesteps: 250, but model.safetensors was trained with 50"});
+  TinyModel model;
+  model.add("betas", {0});
+  save(model);
+  expect_refused(usual(), {"model.safetensors: schedule of 0 timesteps: expected 2 to"});
+  model.add("betas", {TinyModel::kTimesteps, 1});
+  save(model);
+  expect_refused(usual(), {"model.safetensors: the schedule buffer betas has shape [50, 1]"});
 }
 
 TEST_F(ModelFile, FoldersWithoutOneCheckpoint) {
@@ -92,6 +154,9 @@ TEST_F(ModelFile, FoldersWithoutOneCheckpoint) {
   std::filesystem::create_directory(folder);
   const Flags flags = with("--model", folder.string());
   expect_refused(flags, {"models: holds 0 checkpoints", "expected one"});
+  write_text(folder / "model.json", "{}");
+  expect_refused(flags, {"models: holds 0 checkpoints", "expected one"});
+  std::filesystem::remove(folder / "model.json");
   TinyModel().save(folder / "a.safetensors");
   TinyModel().save(folder / "b.safetensors");
   expect_refused(flags, {"models: holds 2 checkpoints", "\"weights\" in model.json"});

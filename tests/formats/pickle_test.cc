@@ -104,7 +104,6 @@ TEST(Pickle, RefusesEveryOtherName) {
       {"torch.storage", "_load_from_bytes"},
       {"torch.storage", "UntypedStorage"},
       {"torch", "load"},
-      {"torch", "ComplexFloatStorage"},
       {"collections", "defaultdict"},
       {"torch.nn.modules.linear", "Linear"},
   };
@@ -114,6 +113,20 @@ TEST(Pickle, RefusesEveryOtherName) {
     expect_error(result, "file.pt: names `" + std::string(module) + "." + std::string(name) +
                              "`, which is not a tensor or a plain container; nothing in the file "
                              "was executed");
+  }
+}
+
+TEST(Pickle, NamesKindsOfTensorsThatAreNotRead) {
+  const std::pair<std::string_view, std::string_view> names[] = {
+      {"torch", "ComplexFloatStorage"},           {"torch", "QInt8Storage"},
+      {"torch._utils", "_rebuild_tensor_v3"},     {"torch._utils", "_rebuild_qtensor"},
+      {"torch._utils", "_rebuild_sparse_tensor"},
+  };
+  for (const auto& [module, name] : names) {
+    const auto result = parse(PickleWriter().global(module, name).raw(")R").finish());
+    expect_error(result, "file.pt: names `" + std::string(module) + "." + std::string(name) +
+                             "`, a kind of tensor that is not read");
+    EXPECT_EQ(result.error().code, ErrorCode::kUnsupported);
   }
 }
 

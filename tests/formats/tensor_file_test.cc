@@ -20,7 +20,9 @@ using namespace std::string_view_literals;
 TEST(TensorFile, NamesWhatItCannotOpen) {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"", "an empty file"},
-      {"\x80\x02}q\x00."sv, "a pickle without the zip around it"},
+      {"\x80\x02}q\x00."sv, "a pickle without torch's zip around it"},
+      {"\x80\x02\x8A\x0Al\xFC\x9C\x46\xF9\x20j\xA8P\x19.\x80\x02M", "the legacy format"},
+      {"\n [1, 2]", "a text file"},
       {"\x89HDF\r\n\x1A\n.....", "an HDF5 file"},
       {"\x93NUMPY\x01", "a NumPy array"},
       {"\x1F\x8B\x08", "a gzip file"},

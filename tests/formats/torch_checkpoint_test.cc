@@ -167,6 +167,30 @@ TEST(TorchCheckpoint, RefusesStoragesThatDisagree) {
                "`any/data/0` has 24 bytes, expected 6 float64 elements");
 }
 
+// A flag that torch keeps beside the stored values, such as `neg` of an imaginary part's view.
+TEST(TorchCheckpoint, RefusesTensorsThatWaitForAnOperation) {
+  const auto with_metadata = [](std::string_view metadata) {
+    PickleWriter pickle;
+    pickle.raw("}").text("a").global("torch._utils", "_rebuild_tensor_v2").raw("(");
+    pickle.storage("FloatStorage", "0", 6).integer(0).tuple({6}).tuple({1}).raw("\x89");
+    pickle.global("collections", "OrderedDict").raw(")R").raw(metadata).raw("tRs");
+    return open_pickle(pickle.finish());
+  };
+  EXPECT_TRUE(with_metadata("}").ok());
+  expect_error(with_metadata({"}X\3\0\0\0neg\x88s", 11}), "a tensor waits for an operation");
+  expect_error(with_metadata("N"), "a tensor waits for an operation");
+}
+
+TEST(TorchCheckpoint, SkipsLongTexts) {
+  PickleWriter pickle;
+  pickle.raw("}(").text("short").text(std::string(1000, 'x'));
+  pickle.text("long").text(std::string(1001, 'x')).text("a").tensor().raw("u");
+  const auto file = open_pickle(pickle.finish());
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_EQ((*file)->metadata().size(), 1U);
+  EXPECT_TRUE((*file)->metadata().contains("short"));
+}
+
 TEST(TorchCheckpoint, RefusesOtherContent) {
   expect_error(open_pickle(PickleWriter().tensor().finish()), "holds a single value, expected");
   expect_error(open_pickle(PickleWriter().raw("}").finish()), "holds no tensors");

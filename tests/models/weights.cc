@@ -8,11 +8,11 @@ namespace {
 
 // A file of which only the directory is read.
 TensorFile make_file(const std::vector<std::pair<std::string, std::string>>& tensors,
-                     std::map<std::string, std::string> metadata = {}) {
+                     std::map<std::string, std::string> metadata = {}, DType dtype = DType::kF32) {
   auto file = InputFile::open(MEZZOTINT_SOURCE_DIR "/CMakeLists.txt");
   TensorDirectory directory;
   for (const auto& [group, name] : tensors) {
-    directory.tensors.push_back({group, name, DType::kF32, {1000}, 1000});
+    directory.tensors.push_back({group, name, dtype, {1000}, 1000});
   }
   directory.views.resize(tensors.size());
   directory.metadata = std::move(metadata);
@@ -76,15 +76,46 @@ TEST(SelectWeights, RefusesTheFastSamplingNetwork) {
   const TensorFile file = make_file({{"model", "input_blocks.0.0.weight"}});
   EXPECT_EQ(message_for(file, "model"), MEZZOTINT_SOURCE_DIR
             "/CMakeLists.txt: `model` holds UNet keys without the prefix `denoise_fn.`, as the"
-            " fast-sampling network's checkpoints do, which has other strides; expected a Med-DDPM"
-            " checkpoint");
+            " fast-sampling network's checkpoints do, which has other strides and is not supported;"
+            " if it is a Med-DDPM network, pass --variant med-ddpm");
   EXPECT_EQ(select_weights(file, "model").error().code, ErrorCode::kUnsupported);
+  EXPECT_TRUE(select_weights(file, "model", NetworkVariant::kMedDdpm).ok());
+}
+
+TEST(SelectWeights, KnowsVariantsByName) {
+  EXPECT_EQ(variant_from_name("auto").value(), NetworkVariant::kAuto);
+  EXPECT_EQ(variant_from_name("med-ddpm").value(), NetworkVariant::kMedDdpm);
+  EXPECT_EQ(variant_from_name("fast-sampling").error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(variant_from_name("").error().message, "variant: `` is not auto or med-ddpm");
+}
+
+TEST(SelectWeights, TakesPrefixesOffInEitherOrder) {
+  for (const std::string prefix :
+       {"denoise_fn.", "module.", "module.denoise_fn.", "denoise_fn.module."}) {
+    const TensorFile file = make_file({{"", prefix + "out.2.bias"}, {"", "module.betas"}});
+    const auto weights = select_weights(file, "ema");
+    ASSERT_TRUE(weights.ok()) << weights.error().message;
+    EXPECT_TRUE(weights->tensors.contains("out.2.bias")) << prefix;
+    EXPECT_EQ(weights->buffers.at("betas"), 1U);
+    EXPECT_EQ(weights->timesteps, 1000);
+  }
+  const TensorFile twice = make_file({{"", "module.module.out.2.bias"}});
+  EXPECT_TRUE(select_weights(twice, "ema")->tensors.contains("module.out.2.bias"));
+}
+
+TEST(SelectWeights, RefusesWeightsThatAreIntegers) {
+  TensorFile file = make_file({{"", "out.2.bias"}}, {}, DType::kI8);
+  EXPECT_EQ(message_for(file, "ema"), MEZZOTINT_SOURCE_DIR
+            "/CMakeLists.txt: weight `out.2.bias` is int8, expected float64,"
+            " float32, float16 or bfloat16");
+  EXPECT_TRUE(select_weights(make_file({{"", "betas"}}, {}, DType::kI8), "ema").ok());
 }
 
 TEST(SelectWeights, RefusesAKeyWithAndWithoutPrefix) {
   const TensorFile file = make_file({{"ema", "out.2.bias"}, {"ema", "denoise_fn.out.2.bias"}});
   EXPECT_EQ(message_for(file, "ema"), MEZZOTINT_SOURCE_DIR
-            "/CMakeLists.txt: `out.2.bias` is there with and without the prefix `denoise_fn.`");
+            "/CMakeLists.txt: `out.2.bias` is there twice, with different prefixes (`denoise_fn.`,"
+            " `module.` or none)");
 }
 
 }  // namespace
