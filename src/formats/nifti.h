@@ -35,7 +35,9 @@ enum class NiftiType : std::int16_t {
 [[nodiscard]] std::string_view name_of(NiftiType type);
 [[nodiscard]] std::size_t size_of(NiftiType type);
 
-// Everything the header says about space, as stored, so that a writer can say the same again.
+// Everything the header says about space, as stored, so that a writer can say the same again. In a
+// parsed header only what can be used is left: an sform or qform that places no voxels has code 0
+// and zeros, voxel sizes that are none are those of the affine, and every number fits float32.
 struct NiftiGeometry {
   int qform_code = 0;
   int sform_code = 0;
@@ -92,7 +94,7 @@ struct NiftiImage {
 // where the other half of a pair is.
 [[nodiscard]] Result<NiftiImage> read_nifti(const std::filesystem::path& path);
 
-// Its header alone, with the same refusals; the file's first 64 KiB are read.
+// Its header alone, with the same refusals; the file's first 128 KiB are read.
 [[nodiscard]] Result<NiftiHeader> read_nifti_header(const std::filesystem::path& path);
 
 // Memory that read_nifti(path) needs at least: the file with the voxels and, where that is
