@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t kLargestTail = std::uint64_t{1} << 20;
 // Enough of a file to know what it is, compressed or not: gzip's own header may hold 64 KiB of
 // extra fields and a name.
-constexpr std::uint64_t kStartBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kStartBytes = 128 << 10;
 
 // `count` values of type T from `bytes` on, swapped when asked, scaled.
 template <typename T>
