@@ -7,7 +7,7 @@ ProcessorCount(processors)
 if(processors EQUAL 0)
   set(processors 1)
 endif()
-set(MEZZOTINT_FUZZ_SECONDS 10 CACHE STRING "How long ctest runs each fuzz target")
+set(MEZZOTINT_FUZZ_SECONDS 20 CACHE STRING "How long ctest runs each fuzz target")
 
 # Through cmake, so that ctest does not look for the program before a fixture has built it.
 set(run ${CMAKE_COMMAND} -E env)

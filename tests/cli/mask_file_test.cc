@@ -49,8 +49,9 @@ TEST_F(MaskFile, ALinkIsFollowed) {
   std::filesystem::create_symlink("nowhere.nii", in_folder("dangling.nii"));
   expect_refused(with("--mask", in_folder("dangling.nii").string()),
                  {"dangling.nii: cannot open: No such file or directory"});
-  std::filesystem::create_symlink("loop.nii", in_folder("loop.nii"));
-  expect_refused(with("--mask", in_folder("loop.nii").string()),
+  const TemporaryFolder apart;  // expect_refused() would follow it
+  std::filesystem::create_symlink("loop.nii", apart.path() / "loop.nii");
+  expect_refused(with("--mask", (apart.path() / "loop.nii").string()),
                  {"loop.nii: cannot open: Too many levels of symbolic links"});
 }
 
