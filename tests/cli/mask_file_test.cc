@@ -61,10 +61,10 @@ TEST_F(MaskFile, OddNames) {
   expect_refused(with("--mask", in_folder(odd).string()),
                  {"ma\\x0ask \\x1b[2J'$(x)\\x09.nii: cannot open"});
   save(head_mask(kDims));
-  std::filesystem::copy(in_folder("mask.nii"), in_folder(odd));
-  expect_taken(in_folder(odd));
-  std::filesystem::copy(in_folder("mask.nii"), in_folder("Schädel.nii"));
-  expect_taken(in_folder("Schädel.nii"));
+  for (const std::string& name : {odd, std::string("Schädel.nii"), std::string("no\xffutf8.nii")}) {
+    std::filesystem::copy(in_folder("mask.nii"), in_folder(name));
+    expect_taken(in_folder(name));
+  }
 }
 
 TEST_F(MaskFile, Unreadable) {

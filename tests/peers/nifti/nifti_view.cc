@@ -20,7 +20,6 @@
 
 namespace {
 
-using mezzotint::NiftiImage;
 using Json = nlohmann::ordered_json;
 
 bool save(const std::string& path, std::span<const std::byte> bytes) {
