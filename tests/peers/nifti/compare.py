@@ -75,18 +75,24 @@ def differences(ours, image, path):
 
 
 def differences_written(ours, image, path):
-    """The volume that our writer makes of the file, read by nibabel."""
-    written = nibabel.load(f"{path}.written.nii")
+    """The volume and the labels that our writer makes of the file, read by nibabel."""
+    values = numpy.fromfile(f"{path}.f64", "<f8")
+    return (differences_in(f"{path}.volume.nii", values.astype("<f4"), ours, image)
+            + differences_in(f"{path}.labels.nii", numpy.arange(values.size).astype("u1"), ours,
+                             image))
+
+
+def differences_in(file, expected, ours, image):
+    written = nibabel.load(file)
     found = []
-    if list(written.shape) != ours["dims"][:3] or written.get_data_dtype() != numpy.dtype("<f4"):
+    if list(written.shape) != ours["dims"][:3] or written.get_data_dtype() != expected.dtype:
         return [f"written as {written.shape} of {written.get_data_dtype()}"]
-    with numpy.errstate(over="ignore"):
-        expected = numpy.fromfile(f"{path}.f64", "<f8").astype("f4")
     values = written.get_fdata(dtype=numpy.float32).ravel(order="F")
     if not numpy.array_equal(values, expected, equal_nan=True):
         found.append("written values differ")
-    # The spatial fields are stored as float32, which the numbers of NIfTI-2 are rounded to: a qform's
-    # quaternion with its b, c and d, so that a is off by up to (b db + c dc + d dd) / a.
+    # The spatial fields are stored as float32, which the numbers of NIfTI-2 are rounded to. With b, c
+    # and d off by eps / 2 of themselves, a is off by at most eps / 2a (and by sqrt(eps) near 0), an
+    # entry such as 2 (b c - a d) by 4 eps / a, and by less than that again through the voxel sizes.
     theirs, used = written.affine, numpy.array(ours["affine"])
     bound = FLOAT32 * float(numpy.abs(used).max())
     if ours["source"] != "sform":

@@ -4,14 +4,16 @@
 //   nifti_view FILE...
 //
 // One JSON object a line and file: `error`, or `dims`, `type`, `affine` (rows, mm), `source`
-// (sform, qform or pixdim) and, when the image is one volume, `written` true. FILE.f64 then holds
-// the scaled values (float64, x fastest), FILE.written.nii the volume that encode_nifti() makes of
-// them.
+// (sform, qform or pixdim), `notes` and, when the image is one volume, `written` true. FILE.f64
+// then holds the scaled values (float64, x fastest), FILE.volume.nii what encode_nifti() makes of
+// them, and FILE.labels.nii what it makes of the labels 0, 1, ... 255, 0, ...
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,8 +48,12 @@ Json view(const std::string& path) {
   if (const auto dims = volume_dims(header, path)) {
     std::vector<float> floats(values.size());
     image->to_float(floats);
-    const auto written = encode_nifti(header.geometry, *dims, floats, "peer");
-    if (!written || !save(path + ".written.nii", *written)) {
+    std::vector<std::uint8_t> labels(values.size());
+    std::iota(labels.begin(), labels.end(), std::uint8_t{0});
+    const auto volume = encode_nifti(header.geometry, *dims, floats, "peer");
+    const auto mask = encode_nifti(header.geometry, *dims, labels, "peer");
+    if (!volume || !save(path + ".volume.nii", *volume) || !mask ||
+        !save(path + ".labels.nii", *mask)) {
       return {{"error", "cannot write beside " + path}};
     }
     seen["written"] = true;
