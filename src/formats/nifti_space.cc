@@ -257,9 +257,9 @@ Status choose_affine(NiftiHeader& header, std::string_view what) {
                     geometry.sform_code, name_of(header.affine_source)));
   }
   if (geometry.qform_code > 0 && !qform) {
-    header.notes.push_back(
-        fmt::format("the qform (code {}) is not finite, no rotation or without voxel sizes; the {} is used",
-                    geometry.qform_code, name_of(header.affine_source)));
+    header.notes.push_back(fmt::format(
+        "the qform (code {}) is not finite, no rotation or without voxel sizes; the {} is used",
+        geometry.qform_code, name_of(header.affine_source)));
   }
   if (header.affine_source == AffineSource::kPixdim) {
     header.notes.push_back(

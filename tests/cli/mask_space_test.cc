@@ -82,11 +82,11 @@ TEST_F(MaskSpace, AnSformThatIsNone) {
 }
 
 TEST_F(MaskSpace, NeitherFormIsOne) {
-  const NiftiImage image =
-      generate(unplaced().sform(2, kSingular).qform(3, {kNaN, 0, 0}, {-7, -8, -9}),
-               {"the sform (code 2) is singular or not finite; the pixdim is used",
-                "the qform (code 3) is not finite, no rotation or without voxel sizes; the pixdim is used",
-                "left and right cannot be told apart"});
+  const NiftiImage image = generate(
+      unplaced().sform(2, kSingular).qform(3, {kNaN, 0, 0}, {-7, -8, -9}),
+      {"the sform (code 2) is singular or not finite; the pixdim is used",
+       "the qform (code 3) is not finite, no rotation or without voxel sizes; the pixdim is used",
+       "left and right cannot be told apart"});
   expect_placed(image, AffineSource::kPixdim, scaling_affine({2, 2, 2}));
   EXPECT_EQ(image.header.geometry.sform_code, 0);
   EXPECT_EQ(image.header.geometry.qform_code, 0);
@@ -128,7 +128,8 @@ TEST_F(MaskSpace, VoxelSizesThatAreNoneBesideAnSform) {
     const NiftiImage image =
         generate(unplaced().sform(1, kRas).qform(1, {0, 0, 0}, {-7, -8, -9}).pixdim(2, bad),
                  {"pixdim says voxels of 2 x ", "mm, the sform 2 x 2 x 2 mm; the sform is used",
-                  "the qform (code 1) is not finite, no rotation or without voxel sizes; the sform is used"});
+                  "the qform (code 1) is not finite, no rotation or without voxel sizes; the sform "
+                  "is used"});
     expect_placed(image, AffineSource::kSform, kRas);
     EXPECT_EQ(image.header.geometry.pixdim[2], 2);
     EXPECT_EQ(image.header.geometry.qform_code, 0);
@@ -153,10 +154,10 @@ TEST_F(MaskSpace, QuaternionsLongerThanOne) {
   const NiftiImage rounded = generate(unplaced().qform(1, {0, 0, 1.0002}, {7, 8, -9}), {});
   expect_placed(rounded, AffineSource::kQform,
                 Affine{{{-2, 0, 0, 7}, {0, -2, 0, 8}, {0, 0, 2, -9}, {0, 0, 0, 1}}});
-  const NiftiImage broken =
-      generate(unplaced().qform(1, {0.8, 0.8, 0.8}, {7, 8, -9}),
-               {"the qform (code 1) is not finite, no rotation or without voxel sizes; the pixdim is used",
-                "left and right cannot be told apart"});
+  const NiftiImage broken = generate(
+      unplaced().qform(1, {0.8, 0.8, 0.8}, {7, 8, -9}),
+      {"the qform (code 1) is not finite, no rotation or without voxel sizes; the pixdim is used",
+       "left and right cannot be told apart"});
   expect_placed(broken, AffineSource::kPixdim, scaling_affine({2, 2, 2}));
   EXPECT_EQ(broken.header.geometry.qform_code, 0);
 }
