@@ -7,7 +7,7 @@ ProcessorCount(processors)
 if(processors EQUAL 0)
   set(processors 1)
 endif()
-set(MEZZOTINT_FUZZ_SECONDS 10 CACHE STRING "How long ctest runs each fuzz target")
+set(MEZZOTINT_FUZZ_SECONDS 20 CACHE STRING "How long ctest runs each fuzz target")
 
 # Through cmake, so that ctest does not look for the program before a fixture has built it.
 set(run ${CMAKE_COMMAND} -E env)
@@ -48,24 +48,19 @@ get_property(thread_tests GLOBAL PROPERTY MEZZOTINT_THREAD_TESTS)
 mezzotint_sanitizer(tsan ${thread_tests})
 
 # Each fuzz target for some seconds, from its seeds. What it finds beyond them stays in the fuzz tree.
+# scripts/fuzz.sh runs one for longer.
 file(GLOB fuzz_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fuzz/*_fuzz.cc)
-set(fuzz_tree ${PROJECT_SOURCE_DIR}/build/fuzz)
-if(fuzz_sources)
-  mezzotint_check(fuzz.configure LABEL fuzz SETUP fuzz_configured
-    COMMAND ${CMAKE_COMMAND} --preset fuzz)
-  set(fuzz_targets ${fuzz_sources})
-  list(TRANSFORM fuzz_targets REPLACE "^.*/([^/]+)\\.cc$" "\\1")
-  mezzotint_check(fuzz.build LABEL fuzz HEAVY SETUP fuzz_built REQUIRE fuzz_configured
-    COMMAND ${CMAKE_COMMAND} --build --preset fuzz --target ${fuzz_targets})
-  foreach(target IN LISTS fuzz_targets)
-    string(REGEX REPLACE "_fuzz$" "" name ${target})
-    file(MAKE_DIRECTORY ${fuzz_tree}/found/${name})
-    mezzotint_check(fuzz.${name} LABEL fuzz REQUIRE fuzz_built
-      COMMAND ${run} ${fuzz_tree}/bin/${target} -max_total_time=${MEZZOTINT_FUZZ_SECONDS} -timeout=10
-              -rss_limit_mb=2048 -artifact_prefix=${fuzz_tree}/found/${name}-
-              ${fuzz_tree}/found/${name} ${PROJECT_SOURCE_DIR}/fuzz/corpus/${name})
-  endforeach()
-endif()
+set(fuzz_targets ${fuzz_sources})
+list(TRANSFORM fuzz_targets REPLACE "^.*/([^/]+)\\.cc$" "\\1")
+mezzotint_check(fuzz.configure LABEL fuzz SETUP fuzz_configured
+  COMMAND ${CMAKE_COMMAND} --preset fuzz)
+mezzotint_check(fuzz.build LABEL fuzz HEAVY SETUP fuzz_built REQUIRE fuzz_configured
+  COMMAND ${CMAKE_COMMAND} --build --preset fuzz --target ${fuzz_targets})
+foreach(target IN LISTS fuzz_targets)
+  string(REGEX REPLACE "_fuzz$" "" name ${target})
+  mezzotint_check(fuzz.${name} LABEL fuzz REQUIRE fuzz_built
+    COMMAND scripts/fuzz.sh --no-build ${name} ${MEZZOTINT_FUZZ_SECONDS})
+endforeach()
 
 # The example, as a stranger would build it: from an installed copy, with find_package alone.
 set(example_tree ${PROJECT_BINARY_DIR}/example)

@@ -92,11 +92,11 @@ function(mezzotint_test name)
   endif()
 endfunction()
 
-# mezzotint_fuzz(NAME LINK library ...)
-# One libFuzzer target from fuzz/NAME_fuzz.cc; its seeds are in fuzz/corpus/NAME/.
+# mezzotint_fuzz(NAME LINK library ... [SOURCES file ...])
+# One libFuzzer target from fuzz/NAME_fuzz.cc and these sources; its seeds are in fuzz/corpus/NAME/.
 function(mezzotint_fuzz name)
-  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
-  add_executable(${name}_fuzz ${name}_fuzz.cc)
+  cmake_parse_arguments(ARG "" "" "LINK;SOURCES" ${ARGN})
+  add_executable(${name}_fuzz ${name}_fuzz.cc ${ARG_SOURCES})
   target_link_libraries(${name}_fuzz PRIVATE ${ARG_LINK} mezzotint_warnings)
   target_link_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)
 endfunction()

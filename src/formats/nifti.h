@@ -35,7 +35,9 @@ enum class NiftiType : std::int16_t {
 [[nodiscard]] std::string_view name_of(NiftiType type);
 [[nodiscard]] std::size_t size_of(NiftiType type);
 
-// Everything the header says about space, as stored, so that a writer can say the same again.
+// Everything the header says about space, as stored, so that a writer can say the same again. In a
+// parsed header only what can be used is left: an sform or qform that places no voxels has code 0
+// and zeros, voxel sizes that are none are those of the affine, and every number fits float32.
 struct NiftiGeometry {
   int qform_code = 0;
   int sform_code = 0;
@@ -70,7 +72,9 @@ struct NiftiImage {
   NiftiHeader header;
   std::vector<std::byte>
       bytes;           // decompressed file that holds the voxels, in the file's byte order
-  std::string sha256;  // of the file as stored (of .img for a pair); empty from decode_nifti
+  // Of the file as stored; of a pair, of the two files' hashes, the .hdr's first, as text. Empty from
+  // decode_nifti.
+  std::string sha256;
 
   [[nodiscard]] std::int64_t voxels() const;
   // Scaled values of voxels [first, first + out.size()), x fastest. 64-bit integers beyond 2^53 are
@@ -85,8 +89,9 @@ struct NiftiImage {
 [[nodiscard]] Result<NiftiHeader> parse_nifti_header(std::span<const std::byte> bytes,
                                                      std::string_view what);
 
-// So much of a file's start holds its header, compressed or not.
-inline constexpr std::size_t kNiftiStartBytes = 64 << 10;
+// So much of a file's start holds its header, compressed or not: gzip's own header may hold 64 KiB
+// of extra fields and a name.
+inline constexpr std::uint64_t kNiftiStartBytes = 128 << 10;
 
 // Whether a file that starts so is meant to be NIfTI, compressed or not: its header's size is one of
 // NIfTI's, in either byte order.
@@ -99,7 +104,7 @@ inline constexpr std::size_t kNiftiStartBytes = 64 << 10;
 // where the other half of a pair is.
 [[nodiscard]] Result<NiftiImage> read_nifti(const std::filesystem::path& path);
 
-// Its header alone, with the same refusals; the file's first 64 KiB are read.
+// Its header alone, with the same refusals; the file's first 128 KiB are read.
 [[nodiscard]] Result<NiftiHeader> read_nifti_header(const std::filesystem::path& path);
 
 // Memory that read_nifti(path) needs at least: the file with the voxels and, where that is

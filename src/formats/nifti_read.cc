@@ -15,9 +15,8 @@
 namespace mezzotint {
 namespace {
 
-// Bytes after the voxels that a compressed file may hold: padding, not another volume.
+// Bytes after the voxels that a file may hold: padding, not another volume.
 constexpr std::uint64_t kLargestTail = std::uint64_t{1} << 20;
-
 // `count` values of type T from `bytes` on, swapped when asked, scaled.
 template <typename T>
 void convert(const std::byte* bytes, bool swap, double slope, double intercept,
@@ -75,6 +74,46 @@ Result<NiftiHeader> header_of(std::span<const std::byte> bytes, std::string_view
   return parse_nifti_header(*start, what);
 }
 
+// The first bytes of a file show whether the rest is worth reading.
+struct FileStart {
+  std::vector<std::byte> bytes;
+  std::uint64_t file_size = 0;
+};
+
+Result<FileStart> read_start(const std::filesystem::path& path) {
+  const auto file = InputFile::open(path);
+  if (!file) {
+    return file.error();
+  }
+  FileStart start{std::vector<std::byte>(std::min(file->size(), kNiftiStartBytes)), file->size()};
+  if (Status status = file->read_at(0, start.bytes); !status) {
+    return status.error();
+  }
+  return start;
+}
+
+// The file that holds the voxels of `header`.
+Result<NiftiImage> read_voxels(NiftiHeader header, const FileStart& start,
+                               const std::filesystem::path& path) {
+  if (!is_gzip(start.bytes) && start.file_size > bytes_needed(header) + kLargestTail) {
+    return invalid_input(
+        "{}: has {} bytes, but {} voxels of {} from byte {} need only {}: more follows than "
+        "padding; check that the header is this image's",
+        path.string(), start.file_size, fmt::join(header.dims, " x "), name_of(header.type),
+        header.voxel_offset, bytes_needed(header));
+  }
+  auto bytes = read_file(path, kMaxNiftiBytes);
+  if (!bytes) {
+    return bytes.error();
+  }
+  std::string hash = sha256_hex(*bytes);
+  auto image = with_voxels(std::move(header), std::move(*bytes), path.string());
+  if (image) {
+    image->sha256 = std::move(hash);
+  }
+  return image;
+}
+
 bool ends_with(const std::string& text, std::string_view ending) {
   return text.size() > ending.size() &&
          text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
@@ -103,18 +142,6 @@ std::filesystem::path header_path(const std::filesystem::path& path) {
   return sibling(path, ".img", ".hdr").value_or(path);
 }
 
-Result<std::vector<std::byte>> read_start(const std::filesystem::path& path) {
-  const auto file = InputFile::open(path);
-  if (!file) {
-    return file.error();
-  }
-  std::vector<std::byte> start(std::min<std::uint64_t>(file->size(), kNiftiStartBytes));
-  if (Status status = file->read_at(0, start); !status) {
-    return status.error();
-  }
-  return start;
-}
-
 // `error` met at the header of `path`.
 Error about_header(const Error& error, const std::filesystem::path& header,
                    const std::filesystem::path& path) {
@@ -131,15 +158,19 @@ Result<NiftiImage> read_pair(NiftiHeader header, const std::filesystem::path& he
         "beside it can be found",
         header_path.string());
   }
-  auto voxels = read_file(*voxels_path, kMaxNiftiBytes);
-  if (!voxels) {
-    return make_error(voxels.error().code, "{} (the voxels of {})", voxels.error().message,
+  const auto start = read_start(*voxels_path);
+  if (!start) {
+    return make_error(start.error().code, "{} (the voxels of {})", start.error().message,
                       header_path.string());
   }
-  std::string hash = sha256_hex(*voxels);
-  auto image = with_voxels(std::move(header), std::move(*voxels), voxels_path->string());
+  const auto header_hash = hash_file(header_path);
+  if (!header_hash) {
+    return header_hash.error();
+  }
+  auto image = read_voxels(std::move(header), *start, *voxels_path);
   if (image) {
-    image->sha256 = std::move(hash);
+    const std::string both = *header_hash + image->sha256;
+    image->sha256 = sha256_hex(std::as_bytes(std::span(both)));
   }
   return image;
 }
@@ -214,7 +245,7 @@ std::vector<std::filesystem::path> nifti_files(const std::filesystem::path& path
 Result<NiftiHeader> read_nifti_header(const std::filesystem::path& path) {
   const std::filesystem::path first = header_path(path);
   const auto start = read_start(first);
-  return start ? header_of(*start, first.string())
+  return start ? header_of(start->bytes, first.string())
                : Result<NiftiHeader>(about_header(start.error(), first, path));
 }
 
@@ -222,39 +253,31 @@ std::uint64_t nifti_read_bytes(const std::filesystem::path& path) {
   constexpr std::uint64_t kMostCompressed = 1032;  // deflate: 258 bytes by two bits
   const auto header = read_nifti_header(path);
   const std::filesystem::path first = header_path(path);
-  const std::filesystem::path voxels =
-      header && header->two_files ? sibling(first, ".hdr", ".img").value_or(first) : first;
-  const auto file = InputFile::open(voxels);
-  const auto start = read_start(voxels);
-  if (!file || !start) {
+  const auto start = read_start(
+      header && header->two_files ? sibling(first, ".hdr", ".img").value_or(first) : first);
+  if (!header || !start) {
     return 0;
   }
-  if (!header || !is_gzip(*start)) {
-    return file->size();
-  }
-  return file->size() + std::min(bytes_needed(*header), file->size() * kMostCompressed);
+  const std::uint64_t needed = bytes_needed(*header);
+  return is_gzip(start->bytes)
+             ? start->file_size + std::min(needed, start->file_size * kMostCompressed)
+             : std::min(start->file_size, needed + kLargestTail);
 }
 
 Result<NiftiImage> read_nifti(const std::filesystem::path& path) {
   const std::filesystem::path first = header_path(path);
-  auto bytes = read_file(first, kMaxNiftiBytes);
-  if (!bytes) {
-    return about_header(bytes.error(), first, path);
+  const auto start = read_start(first);
+  if (!start) {
+    return about_header(start.error(), first, path);
   }
-  const std::string what = first.string();
-  auto header = header_of(*bytes, what);
+  auto header = header_of(start->bytes, first.string());
   if (!header) {
     return header.error();
   }
   if (header->two_files) {
     return read_pair(std::move(*header), first);
   }
-  std::string hash = sha256_hex(*bytes);
-  auto image = with_voxels(std::move(*header), std::move(*bytes), what);
-  if (image) {
-    image->sha256 = std::move(hash);
-  }
-  return image;
+  return read_voxels(std::move(*header), *start, first);
 }
 
 Result<std::array<std::int64_t, 3>> volume_dims(const NiftiHeader& header, std::string_view what) {

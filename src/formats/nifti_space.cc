@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/check.h"
 #include "base/error.h"
@@ -76,6 +77,37 @@ std::array<double, 4> quaternion_of(const std::array<Vec3, 3>& m) {
   return q;
 }
 
+// Takes back what the header says but no one can use, or that float32 cannot hold: copied into
+// another header, it would be another reader's choice there.
+void withdraw_unusable(NiftiHeader& header, bool sform_usable, bool qform_usable) {
+  NiftiGeometry& geometry = header.geometry;
+  if (!sform_usable) {
+    geometry.sform_code = 0;
+    geometry.srow = {};
+  }
+  if (!qform_usable) {
+    geometry.qform_code = 0;
+    geometry.quatern = {};
+    geometry.qoffset = {};
+  }
+  auto& pixdim = geometry.pixdim;
+  if (!affine_from_pixdim(geometry)) {
+    const double unit = millimetres_per_unit(geometry.xyzt_units);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      pixdim[axis + 1] = header.spacing[axis] / unit;
+    }
+  }
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  if (!(std::abs(pixdim[0]) <= kLargest)) {
+    pixdim[0] = pixdim[0] < 0 ? -1 : 1;
+  }
+  for (std::size_t i = 4; i < pixdim.size(); ++i) {
+    if (!(std::abs(pixdim[i]) <= kLargest)) {
+      pixdim[i] = 0;
+    }
+  }
+}
+
 void note_disagreement(NiftiHeader& header, const std::optional<Affine>& qform) {
   const auto& pixdim = header.geometry.pixdim;
   const double unit = millimetres_per_unit(header.geometry.xyzt_units);
@@ -118,7 +150,13 @@ std::optional<Affine> affine_from_qform(const NiftiGeometry& geometry) {
   auto [b, c, d] = geometry.quatern;
   // Below this, a is the rounding of b, c and d in float32, and the rotation is half a turn.
   constexpr double kHalfTurn = 1e-7;
+  // Longer than three decimals round to: no rotation. Shortened to length 1, any b, c and d would
+  // pass for half a turn.
+  constexpr double kLongestSquare = 1 + 1e-3;
   const double square = b * b + c * c + d * d;
+  if (!(square <= kLongestSquare)) {
+    return std::nullopt;
+  }
   double a = std::sqrt(std::max(0.0, 1 - square));
   if (1 - square < kHalfTurn) {
     const double norm = std::sqrt(square);
@@ -218,9 +256,10 @@ Status choose_affine(NiftiHeader& header, std::string_view what) {
         fmt::format("the sform (code {}) is singular or not finite; the {} is used",
                     geometry.sform_code, name_of(header.affine_source)));
   }
-  if (geometry.qform_code > 0 && !qform && header.affine_source != AffineSource::kSform) {
-    header.notes.push_back(fmt::format("the qform (code {}) is not finite; the {} is used",
-                                       geometry.qform_code, name_of(header.affine_source)));
+  if (geometry.qform_code > 0 && !qform) {
+    header.notes.push_back(fmt::format(
+        "the qform (code {}) is not finite, no rotation or without voxel sizes; the {} is used",
+        geometry.qform_code, name_of(header.affine_source)));
   }
   if (header.affine_source == AffineSource::kPixdim) {
     header.notes.push_back(
@@ -228,6 +267,7 @@ Status choose_affine(NiftiHeader& header, std::string_view what) {
         "and left and right cannot be told apart");
   }
   note_disagreement(header, geometry.qform_code > 0 ? qform : std::nullopt);
+  withdraw_unusable(header, sform.has_value(), qform.has_value());
   return {};
 }
 

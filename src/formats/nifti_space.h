@@ -20,8 +20,9 @@ namespace mezzotint {
 // then.
 [[nodiscard]] NiftiGeometry geometry_from_affine(const Affine& affine, int code = 2);
 
-// Sets header.affine, affine_source and spacing from header.geometry, and notes each choice that is
-// not the plain one. kInvalidInput when nothing in the header places the voxels.
+// Sets header.affine, affine_source and spacing from header.geometry, notes each choice that is not
+// the plain one, and leaves in header.geometry what can be used. kInvalidInput when nothing in the
+// header places the voxels.
 Status choose_affine(NiftiHeader& header, std::string_view what);
 
 }  // namespace mezzotint

@@ -156,6 +156,29 @@ TEST_F(NiftiFolder, MissingFileAndFolder) {
   EXPECT_NE(folder.error().message.find("not a regular file"), std::string::npos);
 }
 
+// What cannot be the image is refused before it is read; the files are sparse.
+TEST_F(NiftiFolder, LengthIsCheckedBeforeReading) {
+  const auto expect_refused = [&](std::string_view name, std::string_view part) {
+    const auto image = read_nifti(in(name));
+    ASSERT_FALSE(image.ok()) << part;
+    EXPECT_NE(image.error().message.find(part), std::string::npos) << image.error().message;
+  };
+  constexpr std::uintmax_t kTail = std::uintmax_t{1} << 20;
+  std::filesystem::resize_file(put("padded.nii", NiftiBuilder().build()), 352 + 24 + kTail);
+  EXPECT_TRUE(read_nifti(in("padded.nii")).ok());
+  std::filesystem::resize_file(put("longer.nii", NiftiBuilder().build()), 352 + 24 + kTail + 1);
+  expect_refused("longer.nii",
+                 "longer.nii: has 1048953 bytes, but 4 x 3 x 2 voxels of uint8 from byte 352 need "
+                 "only 376: more follows than padding");
+  std::filesystem::resize_file(put("zeros.nii", {}), kMaxNiftiBytes * 4);
+  expect_refused("zeros.nii", "zeros.nii: is not NIfTI");
+
+  const NiftiBuilder pair = NiftiBuilder().text(nifti1::kMagic, "ni1").vox_offset(0);
+  put("pair.hdr", pair.build());
+  std::filesystem::resize_file(put("pair.img", pair.voxel_bytes()), kMaxNiftiBytes * 4);
+  expect_refused("pair.hdr", "pair.img: has 17179869184 bytes, but 4 x 3 x 2 voxels");
+}
+
 TEST_F(NiftiFolder, EitherHalfOfAPair) {
   const NiftiBuilder builder = NiftiBuilder()
                                    .text(nifti1::kMagic, "ni1")

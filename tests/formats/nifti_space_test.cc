@@ -14,6 +14,7 @@ namespace {
 using testing::NiftiBuilder;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Header fields are float32.
 constexpr double kRounding = 1e-5;
 
@@ -90,8 +91,22 @@ TEST(NiftiSpace, QformRotation) {
 }
 
 TEST(NiftiSpace, QuaternionBeyondOneIsHalfATurn) {
-  const auto header = header_of(NiftiBuilder().qform(1, {0, 0, 1.0001}, {0, 0, 0}));
-  expect_near(header.affine, scaling_affine({-1, -1, 1}));
+  for (const double d : {1.0001, 1.0004}) {  // squares up to 1.001 are rounding
+    const auto header = header_of(NiftiBuilder().qform(1, {0, 0, d}, {0, 0, 0}));
+    expect_near(header.affine, scaling_affine({-1, -1, 1}));
+    EXPECT_EQ(header.affine_source, AffineSource::kQform);
+    EXPECT_TRUE(header.notes.empty());
+  }
+}
+
+TEST(NiftiSpace, QuaternionFarBeyondOneIsNoRotation) {
+  for (const double d : {1.001, 2.0, 1e30}) {
+    const auto header = header_of(NiftiBuilder().qform(1, {0, 0, d}, {5, 6, 7}));
+    EXPECT_EQ(header.affine_source, AffineSource::kPixdim) << d;
+    EXPECT_TRUE(has_note(header,
+                         "the qform (code 1) is not finite, no rotation or without voxel "
+                         "sizes; the pixdim is used"));
+  }
 }
 
 TEST(NiftiSpace, SingularSformFallsBack) {
@@ -102,6 +117,39 @@ TEST(NiftiSpace, SingularSformFallsBack) {
   Affine not_finite = oblique;
   not_finite[0][3] = kNaN;
   EXPECT_EQ(header_of(NiftiBuilder().sform(2, not_finite)).affine_source, AffineSource::kPixdim);
+}
+
+// A writer that copies the geometry must not state what was not used.
+TEST(NiftiSpace, OnlyWhatCanBeUsedIsLeft) {
+  for (const int version : {1, 2}) {
+    const auto header = header_of(NiftiBuilder(version)
+                                      .pixdim(0, -kInfinity)
+                                      .pixdim(1, 0)
+                                      .pixdim(4, kNaN)
+                                      .pixdim(5, kInfinity)
+                                      .units(1)
+                                      .sform(2, scaling_affine({0.002, 0.003, 0.004}))
+                                      .qform(1, {0, 0, 0.5}, {5, 6, 7}));
+    const NiftiGeometry& geometry = header.geometry;
+    EXPECT_EQ(geometry.sform_code, 2);
+    EXPECT_EQ(geometry.qform_code, 0);
+    EXPECT_EQ(geometry.quatern, (Vec3{}));
+    EXPECT_EQ(geometry.qoffset, (Vec3{}));
+    EXPECT_EQ(geometry.pixdim[0], -1);
+    EXPECT_NEAR(geometry.pixdim[1], 0.002, 1e-9) << "in the header's own unit";
+    EXPECT_NEAR(geometry.pixdim[3], 0.004, 1e-9);
+    EXPECT_EQ(geometry.pixdim[4], 0);
+    EXPECT_EQ(geometry.pixdim[5], 0);
+    EXPECT_EQ(geometry.pixdim[6], 1);
+  }
+  const auto by_qform = header_of(NiftiBuilder().sform(2, singular).qform(1, {0, 0, 0}, {5, 6, 7}));
+  EXPECT_EQ(by_qform.geometry.sform_code, 0);
+  EXPECT_EQ(by_qform.geometry.srow, (std::array<std::array<double, 4>, 3>{}));
+  EXPECT_EQ(by_qform.geometry.qform_code, 1);
+  // A form that could be used stays, whatever its code.
+  const auto unused = header_of(NiftiBuilder().sform(0, oblique).qform(0, {0, 0, 1}, {5, 6, 7}));
+  EXPECT_EQ(unused.geometry.srow[1][1], 2);
+  EXPECT_EQ(unused.geometry.quatern[2], 1);
 }
 
 TEST(NiftiSpace, WithoutCodesOnlyTheVoxelSize) {
