@@ -71,9 +71,9 @@ struct NiftiHeader {
 struct NiftiImage {
   NiftiHeader header;
   std::vector<std::byte>
-      bytes;           // decompressed file that holds the voxels, in the file's byte order
-  // Of the file as stored; of a pair, of the two files' hashes, the .hdr's first, as text. Empty from
-  // decode_nifti.
+      bytes;  // decompressed file that holds the voxels, in the file's byte order
+  // Of the file as stored; of a pair, of the two files' hashes, the .hdr's first, as text. Empty
+  // from decode_nifti.
   std::string sha256;
 
   [[nodiscard]] std::int64_t voxels() const;
@@ -93,8 +93,8 @@ struct NiftiImage {
 // of extra fields and a name.
 inline constexpr std::uint64_t kNiftiStartBytes = 128 << 10;
 
-// Whether a file that starts so is meant to be NIfTI, compressed or not: its header's size is one of
-// NIfTI's, in either byte order.
+// Whether a file that starts so is meant to be NIfTI, compressed or not: its header's size is one
+// of NIfTI's, in either byte order.
 [[nodiscard]] bool is_nifti(std::span<const std::byte> start);
 
 // A single-file image, gzip or not by content. Nothing is allocated for voxels that are not there.

@@ -110,8 +110,8 @@ class TensorFile {
 // How many bytes of a file's start tell what it is.
 inline constexpr std::size_t kProbeBytes = 64;
 
-// By the first kProbeBytes of a file: "torch checkpoint", "safetensors" or "sharded safetensors" (any
-// JSON object may be such an index); nothing: none of them.
+// By the first kProbeBytes of a file: "torch checkpoint", "safetensors" or "sharded safetensors"
+// (any JSON object may be such an index); nothing: none of them.
 [[nodiscard]] std::optional<std::string_view> tensor_format(std::span<const std::byte> start);
 // What a file that is none looks like, by the same bytes, and what to do.
 [[nodiscard]] std::string_view describe_other(std::span<const std::byte> start);
