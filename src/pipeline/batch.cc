@@ -22,8 +22,11 @@ double seconds_since(Clock::time_point start) {
 
 Status make_folder(std::string_view what, const fs::path& folder) {
   if (is_volume_name(folder)) {
-    return invalid_input("{}: {}: several volumes go into a folder; pass the name of one", what,
-                         folder.string());
+    return invalid_input(
+        "{}: {}: a folder of masks or several samples make several volumes, which go into a "
+        "folder; "
+        "pass the name of one",
+        what, folder.string());
   }
   std::error_code error;
   fs::create_directory(folder, error);

@@ -48,27 +48,21 @@ std::string_view space_of(int code) {
 }
 
 std::string form(std::string_view name, int code) {
-  return code > 0 ? fmt::format("{} (code {}, {})", name, code, space_of(code))
-                  : fmt::format("{} (code {})", name, code);
+  return fmt::format("{} (code {}, {})", name, code, space_of(code));
 }
 
+// A form that cannot be used has code 0, and the header's notes say so.
 std::string placed_by(const NiftiHeader& header) {
   const NiftiGeometry& geometry = header.geometry;
-  const std::string sform = form("sform", geometry.sform_code);
-  const std::string qform = form("qform", geometry.qform_code);
-  const auto unused = [](const std::string& name, int code) {
-    return fmt::format("the {} {}", name, code > 0 ? "cannot be used" : "says nothing");
-  };
   switch (header.affine_source) {
     case AffineSource::kSform:
-      return fmt::format("{}; {}", sform,
-                         geometry.qform_code > 0 ? fmt::format("the {} comes second", qform)
-                                                 : unused(qform, geometry.qform_code));
+      return fmt::format("{}; {}", form("sform", geometry.sform_code),
+                         geometry.qform_code > 0 ? fmt::format("the {} comes second",
+                                                               form("qform", geometry.qform_code))
+                                                 : "no usable qform");
     case AffineSource::kQform:
-      return fmt::format("{}; {}", qform, unused(sform, geometry.sform_code));
-    case AffineSource::kPixdim:
-      return fmt::format("voxel sizes alone; {}, {}", unused(sform, geometry.sform_code),
-                         unused(qform, geometry.qform_code));
+      return fmt::format("{}; no usable sform", form("qform", geometry.qform_code));
+    case AffineSource::kPixdim: return "voxel sizes alone; no usable sform or qform";
   }
   return "";
 }

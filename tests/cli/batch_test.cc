@@ -160,7 +160,7 @@ TEST_F(Batch, InterruptedItEndsAtOnceAndGoesOnNextTime) {
 TEST_F(Batch, WhatCannotBeABatchIsRefusedBeforeAnyWork) {
   const auto refused = [&](Flags flags, const std::string& part) { expect_refused(flags, {part}); };
   refused(batch().set("--out", in_folder("x.nii.gz").string()),
-          "several volumes go into a folder; pass the name of one");
+          "make several volumes, which go into a folder; pass the name of one");
   refused(batch().set("--out", in_folder("no/such/folder").string()), "cannot make this folder");
   refused(batch().set("--out", in_folder("mask.nii/out").string()), "cannot make this folder");
   refused(batch().set("--mask", in_folder("mask.nii").string()).set("--samples", "0"),

@@ -264,7 +264,7 @@ TEST_F(Inspect, RefusesWhatIsNoneOfThese) {
   expect_silent({"/dev/null"}, {"/dev/null: not a regular file"});
   std::filesystem::create_directory(in_folder("masks"));
   std::filesystem::rename(in_folder("mask.nii"), in_folder("masks/mask.nii"));
-  expect_silent({path("masks")}, {"masks: holds 0 checkpoints (.pt, .pth, .safetensors)"});
+  expect_silent({path("masks")}, {"masks: holds 0 checkpoints"});
 }
 
 TEST_F(Inspect, RefusesWordsThatMakeNoSense) {

@@ -35,7 +35,8 @@ class MaskFile : public GenerateTest {
 TEST_F(MaskFile, MissingOrNoFile) {
   expect_refused(with("--mask", in_folder("nowhere.nii").string()),
                  {"nowhere.nii: cannot open: No such file or directory"});
-  expect_refused(with("--mask", folder_.path().string()), {": not a regular file"});
+  expect_refused(with("--mask", folder_.path().string()),
+                 {"out.nii: a folder of masks or several samples make several volumes"});
   ASSERT_EQ(::mkfifo(in_folder("pipe.nii").c_str(), 0600), 0);
   expect_refused(with("--mask", in_folder("pipe.nii").string()), {"pipe.nii: not a regular file"});
   expect_refused(with("--mask", "/dev/zero"), {"/dev/zero: not a regular file"});

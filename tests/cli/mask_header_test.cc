@@ -236,7 +236,7 @@ INSTANTIATE_TEST_SUITE_P(
         HeaderCase{"HalfAHeader", [] { return without_last_bytes(960 + 152); },
                    "has 200 bytes, expected a NIfTI header of 348: the file is truncated"},
         HeaderCase{"ScaledToNothing", [] { return with_scaling(1e-30, 0); },
-                   "all 960 voxels are 0, expected some of"},
+                   "all 960 voxels are 0 (background), expected some of"},
         HeaderCase{"ScaledToInfinity",
                    [] {
                      return head_mask(kMaskDims)

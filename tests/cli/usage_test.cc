@@ -49,7 +49,8 @@ TEST(Verbs, HelpAndVersionSucceed) {
   const CommandResult help = run_program({"generate", "--help"});
   EXPECT_EQ(help.exit_code, 0);
   EXPECT_EQ(help.err, "");
-  EXPECT_NE(help.out.find("Example:\n  mezzotint generate --model"), std::string::npos) << help.out;
+  EXPECT_NE(help.out.find("Examples:\n  mezzotint generate --model"), std::string::npos)
+      << help.out;
   const CommandResult version = run_program({"--version"});
   EXPECT_EQ(version.exit_code, 0);
   EXPECT_TRUE(version.out.starts_with("mezzotint ")) << version.out;

@@ -160,13 +160,13 @@ TEST(InspectImage, SaysWhatPlacesTheVoxels) {
   EXPECT_EQ(image_of(NiftiBuilder().sform(4, two).qform(1, {}, {}).build()).placed_by,
             "sform (code 4, MNI152); the qform (code 1, scanner) comes second");
   EXPECT_EQ(image_of(NiftiBuilder().sform(2, two).build()).placed_by,
-            "sform (code 2, aligned); the qform (code 0) says nothing");
+            "sform (code 2, aligned); no usable qform");
   EXPECT_EQ(image_of(NiftiBuilder().qform(1, {}, {}).build()).placed_by,
-            "qform (code 1, scanner); the sform (code 0) says nothing");
+            "qform (code 1, scanner); no usable sform");
   EXPECT_EQ(image_of(NiftiBuilder().sform(1, Affine{}).qform(1, {}, {}).build()).placed_by,
-            "qform (code 1, scanner); the sform (code 1, scanner) cannot be used");
+            "qform (code 1, scanner); no usable sform");
   EXPECT_EQ(image_of(NiftiBuilder().build()).placed_by,
-            "voxel sizes alone; the sform (code 0) says nothing, the qform (code 0) says nothing");
+            "voxel sizes alone; no usable sform or qform");
 }
 
 TEST(InspectImage, MeasuresTheFieldOfView) {
