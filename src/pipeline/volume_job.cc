@@ -68,6 +68,11 @@ Result<std::optional<GenerateReport>> VolumeJob::run_unless_there() {
     return status.error();
   }
   if (are_there(names_, identity_, cancel_)) {
+    // Killed between its last two acts, that run has left its state.
+    if (auto stale = RunState::open({request_.out, painter_.chain_shape(identity_)});
+        stale && *stale) {
+      (*stale)->remove();
+    }
     return std::optional<GenerateReport>();
   }
   if (Status status = take({&VolumeJob::prepare, &VolumeJob::paint, &VolumeJob::write_outputs});

@@ -85,6 +85,26 @@ TEST_F(Batch, FinishedVolumesAreLeftAlone) {
   EXPECT_EQ(made().size(), 4U);
 }
 
+// As after a kill between the volume's last rename and the removal of the state.
+TEST_F(Batch, AStateThatOutlivedItsVolumeGoes) {
+  Flags flags = batch();
+  flags.set("--mask", in_folder("mask.nii").string()).set("--samples", "1");
+  flags.set("--steps", "50").set("--size", "16");
+  RunningCommand command(flags.words());
+  ASSERT_TRUE(command.wait_for_stderr("step 2/50"));
+  command.send(SIGINT);
+  EXPECT_EQ(command.finish().exit_code, 128 + SIGINT);
+  ASSERT_EQ(made(), std::vector<std::string>{"mask.part"});
+  fs::copy(in_folder("out") / "mask.part", in_folder("saved"));
+  ASSERT_EQ(run(flags).exit_code, 0);
+  const auto finished = made();
+  fs::copy(in_folder("saved"), in_folder("out") / "mask.part");
+  const CommandResult again = run(flags);
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_NE(again.err.find("0 made, 1 there already"), std::string::npos) << again.err;
+  EXPECT_EQ(made(), finished);
+}
+
 TEST_F(Batch, OtherSettingsAndDamagedVolumesAreNotFinished) {
   ASSERT_EQ(run(batch()).exit_code, 0);
   Flags other = batch();
