@@ -14,16 +14,6 @@ using Json = nlohmann::json;
 
 constexpr std::uint64_t kLargestSidecar = 1 << 20;
 
-// Nothing for what cannot be read; a discarded value, which holds nothing, for what is no JSON.
-std::optional<Json> read_json(const std::filesystem::path& path) {
-  const auto bytes = read_file(path, kLargestSidecar);
-  if (!bytes) {
-    return std::nullopt;
-  }
-  const auto* text = reinterpret_cast<const char*>(bytes->data());
-  return Json::parse(text, text + bytes->size(), nullptr, /*allow_exceptions=*/false);
-}
-
 // A text at a path such as "/Model/File".
 std::string text_at(const Json& json, const char* path) {
   const Json::json_pointer at(path);
@@ -69,16 +59,30 @@ Origin origin_from(const Json& json, const Json& volume) {
 
 }  // namespace
 
+std::optional<Origin> parse_origin(std::string_view text, const std::string& name,
+                                   const std::string& sha256) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (text_at(json, "/GeneratedBy/0/Name") != "Mezzotint") {
+    return std::nullopt;
+  }
+  const Json* volume = volume_in(json, name);
+  if (volume == nullptr) {
+    return std::nullopt;
+  }
+  Origin origin = origin_from(json, *volume);
+  origin.unchanged = text_at(*volume, "/Sha256") == sha256;
+  return origin;
+}
+
 std::optional<Origin> read_origin(const std::filesystem::path& image, const std::string& sha256) {
   for (const std::filesystem::path& path : possible_sidecars(image)) {
-    const auto json = read_json(path);
-    if (!json || text_at(*json, "/GeneratedBy/0/Name") != "Mezzotint") {
+    const auto bytes = read_file(path, kLargestSidecar);
+    if (!bytes) {
       continue;
     }
-    if (const Json* volume = volume_in(*json, image.filename().string())) {
-      Origin origin = origin_from(*json, *volume);
-      origin.sidecar = path;
-      origin.unchanged = text_at(*volume, "/Sha256") == sha256;
+    const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    if (auto origin = parse_origin(text, image.filename().string(), sha256)) {
+      origin->sidecar = path;
       return origin;
     }
   }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace mezzotint {
 
@@ -20,6 +21,12 @@ struct Origin {
   std::optional<std::uint64_t> seed;  // nothing: the noise came from a file
   bool unchanged = false;             // the volume is, byte for byte, the one that was written
 };
+
+// From the text of a sidecar, whatever it is: of the volume with this file name, whose file has
+// this hash. Nothing unless it is a sidecar of Mezzotint's that lists the volume. `sidecar` stays
+// empty.
+[[nodiscard]] std::optional<Origin> parse_origin(std::string_view text, const std::string& name,
+                                                 const std::string& sha256);
 
 // `sha256` is of the image's file. Nothing unless a sidecar of Mezzotint's beside the image lists
 // it: other programs put JSON beside images too.

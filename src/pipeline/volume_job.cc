@@ -15,6 +15,7 @@
 #include "imaging/preview.h"
 #include "pipeline/machine.h"
 #include "pipeline/run_identity.h"
+#include "pipeline/sidecar_claim.h"
 
 namespace mezzotint {
 namespace {
