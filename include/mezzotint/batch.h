@@ -24,7 +24,8 @@ struct BatchRequest {
 // Whether it asks for several volumes: samples are stated or the mask is a folder.
 [[nodiscard]] bool is_batch(const BatchRequest& request);
 
-// "<mask>.nii.gz" in the folder, and "<mask>_sample3.nii.gz" when there are samples to tell apart.
+// "<mask>.nii.gz" in the folder; "<mask>_sample3.nii.gz" when `samples` is stated or `sample` is
+// not 0.
 struct BatchVolume {
   int index = 0;  // from 0
   int count = 0;
@@ -43,7 +44,8 @@ struct BatchResult {
   BatchVolume volume;
   BatchOutcome outcome = BatchOutcome::kFailed;
   GenerateReport report;    // unless it failed
-  std::string error;        // one line; of a failure
+  Error error;              // of a failure
+  std::string note;         // what is not as one might expect, or empty
   double left_seconds = 0;  // estimate for the volumes after it
 };
 
@@ -63,7 +65,8 @@ class BatchObserver : public GenerateObserver {
 
 // The model is read once. A volume that fails is in the report and leaves no file; the others are
 // made all the same. An Error is what stops everything: the model, the settings, no mask, two masks
-// that would give one name, a folder that cannot be made, or kCancelled.
+// that would give one name, a mask that a volume would replace, a folder that cannot be made, or
+// kCancelled.
 Result<BatchReport> generate_batch(const BatchRequest& request, BatchObserver* observer = nullptr,
                                    const CancelToken* cancel = nullptr);
 

@@ -1,8 +1,11 @@
 // mezzotint generate: a volume from a mask.
 #include "mezzotint/generate.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "cli/arguments.h"
 #include "cli/generate_print.h"
@@ -46,6 +49,16 @@ Status read_words(GenerateArguments& arguments) {
   return {};
 }
 
+// A failure's line with the mask that it was met at.
+Error named(const BatchResult& failure) {
+  const std::string mask = failure.volume.mask.string();
+  Error error = failure.error;
+  if (!error.message.starts_with(mask)) {
+    error.message = fmt::format("{}, sample {}: {}", mask, failure.volume.sample, error.message);
+  }
+  return error;
+}
+
 int run_batch(const BatchRequest& request, GeneratePrinter& printer, const CancelToken& cancel) {
   const auto report = generate_batch(request, &printer, &cancel);
   printer.close();
@@ -54,7 +67,7 @@ int run_batch(const BatchRequest& request, GeneratePrinter& printer, const Cance
   }
   printer.print(*report);
   for (const BatchResult& failure : report->failures) {
-    fail({ErrorCode::kInvalidInput, failure.error});
+    fail(named(failure));
   }
   return report->failures.empty() ? kExitOk : kExitFailed;
 }

@@ -72,8 +72,17 @@ class JsonLines final : public GeneratePrinter {
   void on_result(const BatchResult& r) override {
     switch (r.outcome) {
       case BatchOutcome::kMade: print(r.report); break;
-      case BatchOutcome::kThere: print_event({{"event", "there"}}); break;
-      case BatchOutcome::kFailed: print_event({{"event", "error"}, {"message", r.error}}); break;
+      case BatchOutcome::kThere: {
+        Json event{{"event", "there"}};
+        if (!r.note.empty()) {
+          event["note"] = r.note;
+        }
+        print_event(event);
+        break;
+      }
+      case BatchOutcome::kFailed:
+        print_event({{"event", "error"}, {"message", r.error.message}});
+        break;
     }
   }
 
@@ -100,7 +109,7 @@ class JsonLines final : public GeneratePrinter {
     for (const BatchResult& failure : r.failures) {
       failed.push_back({{"mask", failure.volume.mask.string()},
                         {"sample", failure.volume.sample},
-                        {"message", failure.error}});
+                        {"message", failure.error.message}});
     }
     print_event({{"event", "batch"},
                  {"made", r.made},

@@ -105,8 +105,12 @@ class Screen final : public GeneratePrinter {
                      ? fmt::format(", about {} for the others", duration(r.left_seconds))
                      : "");
         break;
-      case BatchOutcome::kThere: print_to(stderr, "there already\n"); break;
-      case BatchOutcome::kFailed: print_to(stderr, "failed: {}\n", on_one_line(r.error)); break;
+      case BatchOutcome::kThere:
+        print_to(stderr, "there already{}{}\n", r.note.empty() ? "" : ", ", on_one_line(r.note));
+        break;
+      case BatchOutcome::kFailed:
+        print_to(stderr, "failed: {}\n", on_one_line(r.error.message));
+        break;
     }
   }
 

@@ -1,9 +1,15 @@
 #include "mezzotint/batch.h"
 
 #include <chrono>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
+#include "formats/nifti.h"
 #include "pipeline/batch_list.h"
 #include "pipeline/no_throw.h"
 #include "pipeline/outputs.h"
@@ -20,22 +26,46 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-Status make_folder(std::string_view what, const fs::path& folder) {
-  if (is_volume_name(folder)) {
-    return invalid_input(
-        "{}: {}: a folder of masks or several samples make several volumes, which go into a "
-        "folder; "
-        "pass the name of one",
-        what, folder.string());
+// A folder that goes again when it was made here and nothing came into it.
+class OutputFolder {
+ public:
+  static Result<OutputFolder> make(std::string_view what, const fs::path& folder) {
+    if (is_volume_name(folder)) {
+      return invalid_input(
+          "{}: {}: a folder of masks or several samples make several volumes, which go into a "
+          "folder; pass the name of one",
+          what, folder.string());
+    }
+    std::error_code error;
+    OutputFolder made;
+    if (fs::create_directory(folder, error)) {
+      made.made_ = folder;
+    }
+    if (error || !fs::is_directory(folder, error)) {
+      return resource_error("{}: {}: cannot make this folder{}{}", what, folder.string(),
+                            error ? ": " : "", error ? error.message() : "");
+    }
+    return made;
   }
-  std::error_code error;
-  fs::create_directory(folder, error);
-  if (error || !fs::is_directory(folder, error)) {
-    return resource_error("{}: {}: cannot make this folder{}{}", what, folder.string(),
-                          error ? ": " : "", error ? error.message() : "");
+
+  OutputFolder(OutputFolder&& other) noexcept : made_(std::exchange(other.made_, fs::path())) {}
+  OutputFolder& operator=(OutputFolder&& other) noexcept {
+    std::swap(made_, other.made_);
+    return *this;
   }
-  return {};
-}
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+  ~OutputFolder() {
+    std::error_code full;
+    if (!made_.empty()) {
+      fs::remove(made_, full);
+    }
+  }
+
+ private:
+  OutputFolder() = default;
+  fs::path made_;
+};
 
 GenerateRequest request_for(const GenerateRequest& settings, const BatchVolume& volume) {
   GenerateRequest request = settings;
@@ -54,7 +84,7 @@ class Batch {
       : request_(request), observer_(observer), cancel_(cancel) {}
 
   Result<BatchReport> run() {
-    auto volumes = list_batch(request_);
+    const auto volumes = list_batch(request_);
     if (!volumes) {
       return volumes.error();
     }
@@ -62,13 +92,20 @@ class Batch {
     if (!painter) {
       return painter.error();
     }
-    if (Status status = make_folder("out", request_.settings.out); !status) {
+    if (Status status = spare_masks(*volumes, painter->model()); !status) {
       return status.error();
     }
+    const auto out = OutputFolder::make("out", request_.settings.out);
+    if (!out) {
+      return out.error();
+    }
+    std::optional<OutputFolder> pictures;
     if (const auto& preview = request_.settings.preview) {
-      if (Status status = make_folder("preview", *preview); !status) {
-        return status.error();
+      auto made = OutputFolder::make("preview", *preview);
+      if (!made) {
+        return made.error();
       }
+      pictures = std::move(*made);
     }
     for (const BatchVolume& volume : *volumes) {
       if (Status status = make(*painter, volume); !status) {
@@ -80,6 +117,35 @@ class Batch {
   }
 
  private:
+  // No volume may replace a mask that is yet to be read. A volume's own inputs are compared by its
+  // job, whatever their names; here names are, since there may be thousands of each.
+  Status spare_masks(const std::vector<BatchVolume>& volumes, const Model& model) const {
+    if (!request_.settings.overwrite) {
+      return {};
+    }
+    std::set<fs::path> masks;
+    std::error_code absent;
+    for (const BatchVolume& volume : volumes) {
+      for (const fs::path& file : nifti_files(volume.mask)) {
+        masks.insert(fs::canonical(file, absent));
+      }
+    }
+    const std::vector<std::string> modalities =
+        modality_names(*model.recipe, model.config.image_channels);
+    for (const BatchVolume& volume : volumes) {
+      const OutputNames names = output_names(request_for(request_.settings, volume), modalities);
+      for (const fs::path& file : names.all()) {
+        const fs::path there = fs::canonical(file, absent);
+        if (!absent && masks.count(there) > 0) {
+          return invalid_input(
+              "{}: is a mask of this batch and would be overwritten: choose another folder",
+              file.string());
+        }
+      }
+    }
+    return {};
+  }
+
   // An error ends the batch; a volume's failure does not.
   Status make(Painter& painter, const BatchVolume& volume) {
     observer_.on_volume(volume);
@@ -90,10 +156,13 @@ class Batch {
       return make_error(ErrorCode::kCancelled, "{}; {} of {} volumes are there",
                         made.error().message, report_.made + report_.there, volume.count);
     }
+    if (!made && painter.is_broken()) {
+      return made.error();
+    }
     BatchResult result;
     result.volume = volume;
     if (!made) {
-      result.error = made.error().message;
+      result.error = made.error();
     } else if (*made) {
       result.outcome = BatchOutcome::kMade;
       result.report = std::move(**made);
@@ -102,6 +171,11 @@ class Batch {
     } else {
       result.outcome = BatchOutcome::kThere;
       ++report_.there;
+      std::error_code absent;
+      if (request.preview && !fs::exists(*request.preview, absent)) {
+        result.note = fmt::format("without {}, which is made with its volume only",
+                                  request.preview->string());
+      }
     }
     if (report_.made > 0) {
       result.left_seconds = made_seconds_ / report_.made * (volume.count - volume.index - 1);

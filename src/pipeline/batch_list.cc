@@ -1,6 +1,7 @@
 #include "pipeline/batch_list.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <string_view>
@@ -12,10 +13,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "scan" of "scan.nii.gz"; empty when the name is not a mask's.
-std::string stem_of_mask(const fs::path& path) {
+constexpr int kMostVolumes = 1'000'000;
+
+// "scan" of "scan.nii.gz"; empty when the name has none of these endings.
+std::string stem_before(const fs::path& path, std::initializer_list<std::string_view> endings) {
   const std::string name = path.filename().string();
-  for (const std::string_view ending : {".nii.gz", ".nii", ".hdr.gz", ".hdr"}) {
+  for (const std::string_view ending : endings) {
     if (name.size() > ending.size() && name.ends_with(ending) && name.front() != '.') {
       return name.substr(0, name.size() - ending.size());
     }
@@ -23,16 +26,21 @@ std::string stem_of_mask(const fs::path& path) {
   return "";
 }
 
+// Of what is taken for a mask in a folder: a pair counts once.
+std::string stem_of_mask(const fs::path& path) {
+  return stem_before(path, {".nii.gz", ".nii", ".hdr.gz", ".hdr"});
+}
+
 // A mask that is named for itself may have any name.
 std::string stem_of_any(const fs::path& path) {
-  const std::string stem = stem_of_mask(path);
+  const std::string stem =
+      stem_before(path, {".nii.gz", ".nii", ".hdr.gz", ".hdr", ".img.gz", ".img"});
   return stem.empty() ? path.filename().string() : stem;
 }
 
 Status check_samples(const BatchRequest& request, int samples) {
-  constexpr int kMost = 1'000'000;
-  if (samples < 1 || samples > kMost) {
-    return invalid_input("samples: {}, expected 1 to {}", samples, kMost);
+  if (samples < 1 || samples > kMostVolumes) {
+    return invalid_input("samples: {}, expected 1 to {}", samples, kMostVolumes);
   }
   if (request.settings.sample >
       std::numeric_limits<std::uint32_t>::max() - static_cast<std::uint32_t>(samples)) {
@@ -110,7 +118,11 @@ Result<std::vector<BatchVolume>> list_batch(const BatchRequest& request) {
   if (Status status = check_names(masks); !status) {
     return status.error();
   }
-  const bool numbered = samples > 1 || settings.sample > 0;
+  if (masks.size() > static_cast<std::size_t>(kMostVolumes / samples)) {
+    return invalid_input("samples: {} of each of {} masks are more than {} volumes", samples,
+                         masks.size(), kMostVolumes);
+  }
+  const bool numbered = request.samples || settings.sample > 0;
   std::vector<BatchVolume> volumes;
   for (const fs::path& mask : masks) {
     for (int i = 0; i < samples; ++i) {

@@ -50,6 +50,11 @@ Result<NoiseFile> NoiseFile::open(const std::filesystem::path& path, std::int64_
           path.string(), draws, draws, elements * draws, have);
     }
   }
+  auto hash = noise.file_->sha256();
+  if (!hash) {
+    return hash.error();
+  }
+  noise.sha256_ = std::move(*hash);
   return noise;
 }
 
@@ -75,11 +80,6 @@ Status NoiseFile::load() {
       return status;
     }
   }
-  auto hash = file_->sha256();
-  if (!hash) {
-    return hash.error();
-  }
-  sha256_ = std::move(*hash);
   return {};
 }
 

@@ -17,7 +17,7 @@ namespace mezzotint {
 // noise [draws, 1, C, z, y, x], all finite.
 class NoiseFile {
  public:
-  // `elements` = C z y x of the model's grid; `draws` = how many the sampler will ask for. Reads no
+  // `elements` = C z y x of the model's grid; `draws` = how many the sampler will ask for. Holds no
   // values yet.
   static Result<NoiseFile> open(const std::filesystem::path& path, std::int64_t elements,
                                 int draws);

@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "base/quote.h"
+#include "imaging/fit.h"
+#include "pipeline/condition.h"
 #include "pipeline/machine.h"
 #include "runtime/listener.h"
 
@@ -22,6 +24,9 @@ Status check_settings(const GenerateRequest& request) {
   if (!(request.checkpoint_seconds >= 0)) {
     return invalid_input("checkpoint seconds: {}: expected 0 (never) or more",
                          request.checkpoint_seconds);
+  }
+  if (const auto resize = resize_from_name(request.resize); !resize) {
+    return resize.error();
   }
   if (request.export_form != "mask" && request.export_form != "brats") {
     return invalid_input("export: {} is not mask or brats", in_quotes(request.export_form));
@@ -51,6 +56,17 @@ Result<Painter> Painter::open(const GenerateRequest& request, const CancelToken*
   if (request.export_form == "brats" && painter.model_.recipe->kind != RecipeKind::kBrats) {
     return invalid_input("export: brats is for models of that recipe; {} is {}",
                          painter.model_.name(), painter.model_.recipe->name);
+  }
+  auto labels = request.label_map ? parse_label_map(*request.label_map, painter.model_.labels)
+                                  : own_labels(painter.model_.labels);
+  if (!labels) {
+    return labels.error();
+  }
+  painter.labels_ = std::move(*labels);
+  if (request.size) {
+    if (const auto grid = choose_grid(painter.model_, request.size); !grid) {
+      return grid.error();
+    }
   }
   auto chain = make_chain(request, painter.model_);
   if (!chain) {
@@ -87,6 +103,8 @@ Status Painter::load() {
   ModelParameters parameters(model_, cancel_);
   Status status = session_->load(parameters);
   loaded_ = status.ok();
+  broken_ = !status && status.error().code != ErrorCode::kCancelled &&
+            status.error().code != ErrorCode::kResource;
   return status;
 }
 

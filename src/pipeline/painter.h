@@ -13,6 +13,7 @@
 #include "base/thread_team.h"
 #include "diffusion/sampler.h"
 #include "graph/machine.h"
+#include "imaging/label_map.h"
 #include "imaging/volume.h"
 #include "mezzotint/cancel.h"
 #include "mezzotint/generate.h"
@@ -25,14 +26,16 @@ namespace mezzotint {
 
 class Painter {
  public:
-  // The model, the sampler, the machine and its limits are those of `request`. Reads no weight.
-  // Both arguments must outlive the painter.
+  // The model, the sampler, the machine and its limits are those of `request`, and all of it that
+  // does not depend on a mask is checked. Reads no weight. Both arguments must outlive the painter.
   static Result<Painter> open(const GenerateRequest& request, const CancelToken* cancel);
 
   [[nodiscard]] const Machine& machine() const { return machine_; }
   [[nodiscard]] const ThreadTeam& team() const { return team_; }
   [[nodiscard]] const Model& model() const { return model_; }
   [[nodiscard]] const Chain& chain() const { return chain_; }
+  // What the values of masks mean: the request's map, or the model's own labels.
+  [[nodiscard]] const LabelMap& labels() const { return labels_; }
   // What follows describes the grid in use.
   [[nodiscard]] const Dims3& grid() const { return grid_; }
   [[nodiscard]] const Session& session() const { return *session_; }
@@ -47,6 +50,8 @@ class Painter {
   Status use_grid(const Dims3& grid);
   // Reads and packs the weights, unless they are there.
   Status load();
+  // Weights that could not be used: no volume can be made with this model.
+  [[nodiscard]] bool is_broken() const { return broken_; }
 
   using AfterStep = std::function<void(const StepInfo& step)>;
   // x: out the clean images [C, z, y, x] of the grid in use, in -1..1. `condition` [labels, z, y,
@@ -72,7 +77,9 @@ class Painter {
   std::unique_ptr<Backend> backend_;
   Dims3 grid_{};
   std::optional<Session> session_;
+  LabelMap labels_;
   bool loaded_ = false;
+  bool broken_ = false;
 };
 
 }  // namespace mezzotint

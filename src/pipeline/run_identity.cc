@@ -44,8 +44,11 @@ std::string run_sha256(const RunFacts& facts) {
   }
   all.add("grid", fmt::join(facts.grid, " "));
   all.add("mask", facts.mask_sha256);
-  if (request.label_map) {
-    all.add("label map", *request.label_map);
+  for (const auto& [value, label] : facts.labels.labels) {
+    all.add("label of", fmt::format("{} {}", value, label));
+  }
+  if (facts.labels.others) {
+    all.add("label of others", *facts.labels.others);
   }
   all.add("resize", request.resize);
   all.add("size of mask", request.size_of_mask);
@@ -55,11 +58,11 @@ std::string run_sha256(const RunFacts& facts) {
   all.add("eta", facts.chain.options.eta);
   all.add("timesteps", fmt::join(facts.chain.options.timesteps, " "));
   all.add("schedule", facts.chain.schedule.timesteps());
-  if (facts.noise_sha256.empty()) {
+  if (!facts.noise_sha256) {
     all.add("seed", request.seed);
     all.add("sample", request.sample);
   } else {
-    all.add("noise", facts.noise_sha256);
+    all.add("noise", *facts.noise_sha256);
   }
   return all.sha256();
 }

@@ -3,8 +3,10 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "imaging/label_map.h"
 #include "mezzotint/generate.h"
 #include "pipeline/chain.h"
 #include "pipeline/model.h"
@@ -17,8 +19,10 @@ struct RunFacts {
   const Chain& chain;
   std::array<std::int64_t, 3> grid{};  // in use; x, y, z
   std::string mask_sha256;             // of the file
-  std::string noise_sha256;            // of --noise; empty: the seed's
-  std::string plan_sha256;             // Session::plan_hash()
+  // What the mask's values mean: the given map, or the model's own labels.
+  const LabelMap& labels;
+  std::optional<std::string> noise_sha256;  // of --noise; nothing: the seed's
+  std::string plan_sha256;                  // Session::plan_hash()
 };
 
 // SHA-256, hexadecimal, of the program's version, the model, the mask, the noise, the plan (with it

@@ -127,17 +127,11 @@ std::vector<std::filesystem::path> VolumeJob::inputs() const {
 
 // Before the mask: a grid beyond the machine's memory is refused, not filled.
 Status VolumeJob::compile() {
+  return_free_memory();  // what the volume before held
   std::vector<std::filesystem::path> outputs = names_.all();
   outputs.push_back(run_state_path(request_.out));
   if (Status status = check_outputs_spare_inputs(outputs, inputs()); !status) {
     return status;
-  }
-  if (request_.label_map) {
-    auto map = parse_label_map(*request_.label_map, painter_.model().labels);
-    if (!map) {
-      return map.error();
-    }
-    label_map_ = std::move(*map);
   }
   auto fit = choose_fit(request_, painter_.model());
   if (!fit) {
@@ -164,17 +158,19 @@ Status VolumeJob::read_mask() {
       !status) {
     return status;
   }
-  auto condition =
-      read_condition(request_.mask, painter_.model(), fit_, label_map_ ? &*label_map_ : nullptr);
+  auto condition = read_condition(request_.mask, painter_.model(), fit_,
+                                  request_.label_map ? &painter_.labels() : nullptr);
   if (!condition) {
     return condition.error();
   }
   condition_ = std::move(*condition);
   identity_ =
       run_sha256({request_, painter_.model(), painter_.chain(), painter_.grid(), condition_.sha256,
-                  noise_ ? noise_->sha256() : "", painter_.session().plan_hash()});
-  report_.predicted_peak_bytes = predict_peak();
-  return check_memory(report_.predicted_peak_bytes, request_.memory_limit, painter_.machine());
+                  painter_.labels(), noise_ ? std::optional(noise_->sha256()) : std::nullopt,
+                  painter_.session().plan_hash()});
+  const std::uint64_t needed = predict_peak();
+  report_.predicted_peak_bytes = std::max(needed, peak_resident_bytes());
+  return check_memory(needed, request_.memory_limit, painter_.machine());
 }
 
 Status VolumeJob::prepare() {
@@ -232,11 +228,9 @@ std::uint64_t VolumeJob::predict_peak() const {
                                    static_cast<std::int64_t>(sizeof(float)) +
                                std::max(condition_.mask.voxels(), written_voxels()) *
                                    (request_.preview ? kPreviewBytes : kFileBytes);
-  const std::uint64_t running = resident_bytes() +
-                                (painter_.loaded() ? 0 : session.predicted_bytes()) +
-                                static_cast<std::uint64_t>(std::max(
-                                    painting * static_cast<std::int64_t>(sizeof(float)), writing));
-  return std::max(running, peak_resident_bytes());
+  return resident_bytes() + (painter_.loaded() ? 0 : session.predicted_bytes()) +
+         static_cast<std::uint64_t>(
+             std::max(painting * static_cast<std::int64_t>(sizeof(float)), writing));
 }
 
 GenerateOverview VolumeJob::overview() const {

@@ -67,7 +67,6 @@ class VolumeJob {
   Clock::time_point start_;
   std::vector<std::string> modalities_;
   OutputNames names_;
-  std::optional<LabelMap> label_map_;
   FitOptions fit_;
   Condition condition_;
   std::optional<NoiseFile> noise_;

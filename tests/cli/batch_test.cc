@@ -1,6 +1,7 @@
 // Many volumes in one run: names, skipping, failures, memory.
 #include <algorithm>
 #include <csignal>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "cli/generate_test_base.h"
@@ -94,11 +95,11 @@ TEST_F(Batch, AStateThatOutlivedItsVolumeGoes) {
   ASSERT_TRUE(command.wait_for_stderr("step 2/50"));
   command.send(SIGINT);
   EXPECT_EQ(command.finish().exit_code, 128 + SIGINT);
-  ASSERT_EQ(made(), std::vector<std::string>{"mask.part"});
-  fs::copy(in_folder("out") / "mask.part", in_folder("saved"));
+  ASSERT_EQ(made(), std::vector<std::string>{"mask_sample0.part"});
+  fs::copy(in_folder("out") / "mask_sample0.part", in_folder("saved"));
   ASSERT_EQ(run(flags).exit_code, 0);
   const auto finished = made();
-  fs::copy(in_folder("saved"), in_folder("out") / "mask.part");
+  fs::copy(in_folder("saved"), in_folder("out") / "mask_sample0.part");
   const CommandResult again = run(flags);
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_NE(again.err.find("0 made, 1 there already"), std::string::npos) << again.err;
@@ -128,6 +129,79 @@ TEST_F(Batch, OtherSettingsAndDamagedVolumesAreNotFinished) {
   EXPECT_EQ(mended.exit_code, 0) << mended.err;
   EXPECT_NE(mended.err.find("1 made, 1 there already"), std::string::npos) << mended.err;
   EXPECT_EQ(content("a.nii.gz"), whole);
+}
+
+// What a volume follows from besides the mask and the flags' own words.
+TEST_F(Batch, OtherNoiseAndOtherLabelsAreNotFinished) {
+  fs::create_directory(in_folder("model"));
+  fs::rename(in_folder("model.safetensors"), in_folder("model") / "model.safetensors");
+  const auto file = in_folder("noise.safetensors");
+  save_seed_noise(file, 1, kDims, 0);
+  Flags flags = batch();
+  flags.set("--model", in_folder("model").string()).set("--noise", file.string());
+  flags.set("--label-map", "1=brain,2=tumour");
+  ASSERT_EQ(run(flags).exit_code, 0);
+  EXPECT_NE(run(flags).err.find("2 there already"), std::string::npos);
+  Flags number = flags;
+  number.set("--label-map", "1=1,2=tumour");
+  EXPECT_NE(run(number).err.find("2 there already"), std::string::npos);
+
+  save_seed_noise(file, 2, kDims, 0);
+  EXPECT_NE(run(flags).err.find("2 failed"), std::string::npos);
+  save_seed_noise(file, 1, kDims, 0);
+  write_text(in_folder("model") / "model.json", R"({"labels": {"1": "tumour", "2": "brain"}})");
+  EXPECT_NE(run(flags).err.find("2 failed"), std::string::npos);
+}
+
+TEST_F(Batch, APictureThatWasNotWantedThenIsMissed) {
+  ASSERT_EQ(run(batch()).exit_code, 0);
+  Flags flags = batch();
+  flags.set("--preview", in_folder("pictures").string());
+  const CommandResult again = run(flags);
+  EXPECT_EQ(again.exit_code, 0);
+  EXPECT_NE(again.err.find("there already, without "), std::string::npos) << again.err;
+  EXPECT_FALSE(fs::exists(in_folder("pictures")));
+}
+
+TEST_F(Batch, AMaskThatIsYetToBeReadIsNotReplaced) {
+  ASSERT_EQ(run(batch()).exit_code, 0);
+  fs::remove(in_folder("masks") / "b.nii");
+  fs::create_symlink("../out/a.nii.gz", in_folder("masks") / "b.nii");
+  Flags flags = batch();
+  flags.set("--overwrite").set("--seed", "3");
+  expect_refused(flags, {"out/a.nii.gz: is a mask of this batch and would be overwritten"});
+}
+
+TEST_F(Batch, WhatIsWrongForAllVolumesIsSaidOnce) {
+  expect_refused(batch().set("--resize", "foo"), {"resize: `foo` is not auto, pad, resample"});
+  expect_refused(batch().set("--label-map", "1=zzz"), {"zzz"});
+  expect_refused(batch().set("--size", "7"), {"size 7x7x7: each side must be a multiple of 2"});
+  TinyModel model;
+  model.at("out.2.bias")[0] = std::numeric_limits<float>::quiet_NaN();
+  model.save(in_folder("model.safetensors"));
+  const auto before = folder_.content();
+  const CommandResult result = run(batch());
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.err.find("weight out.2.bias holds nan"),
+            result.err.rfind("weight out.2.bias holds nan"));
+  EXPECT_EQ(folder_.content(), before);
+}
+
+// One volume's leavings do not count against the next.
+TEST_F(Batch, TheLimitIsForOneVolumeAtATime) {
+  write_bytes(in_folder("masks") / "a.nii", head_mask({160, 160, 160}).build());
+  Flags flags = batch();
+  flags.set("--size", "16").set("--steps", "1").set("--json");
+  flags.set("--mask", in_folder("mask.nii").string()).set("--out", in_folder("x.nii").string());
+  const auto alone = nlohmann::json::parse(lines_of(run(flags).out).back());
+  const auto limit = alone["predicted_peak_bytes"].get<std::int64_t>() + 12'000'000;
+  flags = batch();
+  flags.set("--size", "16").set("--steps", "1");
+  flags.set("--memory-limit", std::to_string(limit));
+  const CommandResult result = run(flags);
+  EXPECT_NE(result.err.find("1 made, 1 failed"), std::string::npos) << result.err;
+  EXPECT_NE(lines_of(result.err).back().find("a.nii, sample 0: needs "), std::string::npos)
+      << result.err;
 }
 
 TEST_F(Batch, AFailureIsListedAndTheOthersAreMade) {

@@ -101,6 +101,15 @@ TEST_F(Resume, StatesOfOtherSettingsAreRefused) {
   EXPECT_FALSE(std::filesystem::exists(in_folder("out.part")));
 }
 
+TEST_F(Resume, StatesOfOtherNoiseAreRefused) {
+  const auto file = in_folder("noise.safetensors");
+  save_seed_noise(file, 1, {24, 24, 24}, 0);
+  const auto with_noise = [&] { return slow().set("--noise", file.string()); };
+  leave_state(with_noise());
+  save_seed_noise(file, 2, {24, 24, 24}, 0);
+  expect_refused(with_noise(), {"of another run"});
+}
+
 TEST_F(Resume, DamagedStatesAreRefused) {
   leave_state(slow());
   std::string state = read_text(in_folder("out.part"));

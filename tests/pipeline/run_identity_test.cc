@@ -16,7 +16,8 @@ struct Inputs {
   Chain chain;
   std::array<std::int64_t, 3> grid{16, 16, 8};
   std::string mask = std::string(64, 'b');
-  std::string noise;
+  std::optional<std::string> noise;
+  LabelMap labels;
   std::string plan = std::string(64, 'c');
 
   Inputs() {
@@ -28,7 +29,7 @@ struct Inputs {
     chain.options.timesteps = {19, 7, 0};
   }
   [[nodiscard]] std::string sha256() const {
-    return run_sha256({request, model, chain, grid, mask, noise, plan});
+    return run_sha256({request, model, chain, grid, mask, labels, noise, plan});
   }
 };
 
@@ -59,7 +60,9 @@ TEST(RunIdentity, ChangesWithAllThatTheBytesDependOn) {
         run.grid = {16, 8, 16};
       },
       [](Inputs& run) { run.mask[0] = 'x'; },
-      [](Inputs& run) { run.request.label_map = "1=brain"; },
+      [](Inputs& run) { run.labels.labels[1] = 1; },
+      [](Inputs& run) { run.labels.labels[1] = 2; },
+      [](Inputs& run) { run.labels.others = 0; },
       [](Inputs& run) { run.request.resize = "pad"; },
       [](Inputs& run) { run.request.size_of_mask = true; },
       [](Inputs& run) { run.request.as_stored = true; },
