@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -56,6 +58,39 @@ std::optional<double> number_with_unit(std::string_view text, std::span<const Un
     return std::nullopt;
   }
   return number * unit->factor;
+}
+
+struct Character {
+  std::size_t bytes = 1;
+  bool is_printable = false;
+};
+
+// Controls of terminals (C0, DEL, C1), line breaks, and what turns the direction of writing.
+bool controls_a_terminal(std::uint32_t code) {
+  return code < 0x20 || (code >= 0x7F && code <= 0x9F) || code == 0x200E || code == 0x200F ||
+         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+}
+
+// The first character of UTF-8 (RFC 3629); one byte that is not printable where it is none.
+Character first_character(std::string_view text) {
+  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  constexpr std::uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};  // by length
+  const unsigned char first = at(0);
+  const std::size_t length = first < 0x80 ? 1 : first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if ((first >= 0x80 && first < 0xC2) || first > 0xF4 || length > text.size()) {
+    return {};
+  }
+  std::uint32_t code = length == 1 ? first : first & (0x7FU >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((at(i) & 0xC0) != 0x80) {
+      return {};
+    }
+    code = code << 6 | (at(i) & 0x3FU);
+  }
+  if (code < kLeast[length] || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) {
+    return {};
+  }
+  return {length, !controls_a_terminal(code)};
 }
 
 }  // namespace
@@ -136,13 +171,17 @@ std::string expected_number(std::string_view type, std::string_view word) {
 
 std::string on_one_line(std::string_view text) {
   std::string line;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F) {
-      fmt::format_to(std::back_inserter(line), "\\x{:02x}", byte);
+  while (!text.empty()) {
+    const Character next = first_character(text);
+    const std::string_view bytes = text.substr(0, next.bytes);
+    if (next.is_printable) {
+      line += bytes;
     } else {
-      line += c;
+      for (const char c : bytes) {
+        fmt::format_to(std::back_inserter(line), "\\x{:02x}", static_cast<unsigned char>(c));
+      }
     }
+    text.remove_prefix(next.bytes);
   }
   return line;
 }

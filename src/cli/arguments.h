@@ -28,7 +28,8 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
 // when it is that, or when the type is another.
 std::string expected_number(std::string_view type, std::string_view word);
 
-// Control characters as \xNN: names of files may hold line breaks and terminal commands.
+// What is no UTF-8, or controls a terminal or the direction of writing, as \xNN: names of files may
+// hold all of that.
 std::string on_one_line(std::string_view text);
 
 }  // namespace mezzotint::cli

@@ -11,6 +11,11 @@ namespace {
 
 Result<GenerateReport> generate_volume(const GenerateRequest& request, GenerateObserver& observer,
                                        const CancelToken* cancel) {
+  std::error_code absent;
+  if (std::filesystem::is_directory(request.out, absent)) {
+    return invalid_input("out: {}: is a folder; name a file in it, or ask for --samples",
+                         request.out.string());
+  }
   if (Status status = check_output_names(request.out, request.preview); !status) {
     return status.error();
   }

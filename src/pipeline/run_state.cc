@@ -354,6 +354,12 @@ Status RunState::save(int step, std::span<const float> x, std::span<const float>
 }
 
 Status RunState::save_when_due(int step, std::span<const float> x, std::span<const float> carried) {
+  if (file_ && !file_->is_in_place()) {
+    return resource_error(
+        "{}: it or its folder was moved or removed while working; put it back and repeat the "
+        "command",
+        file_->path().string());
+  }
   const std::chrono::duration<double> since = Clock::now() - saved_;
   return save_seconds_ > 0 && since.count() >= save_seconds_ ? save(step, x, carried) : Status();
 }

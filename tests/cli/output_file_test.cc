@@ -26,7 +26,7 @@ TEST_F(OutputFiles, NamesWithAnotherEnding) {
                  {"out.jpg: expected a name that ends in .png"});
   std::filesystem::create_directory(in_folder("folder.nii"));
   expect_refused(with("--out", in_folder("folder.nii").string()),
-                 {"folder.nii: is a folder, expected a file name"});
+                 {"folder.nii: is a folder; name a file in it"});
 }
 
 TEST_F(OutputFiles, ExistingOnesStayAsTheyAre) {

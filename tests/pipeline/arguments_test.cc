@@ -86,5 +86,36 @@ TEST(OnOneLine, EscapesControlCharactersOnly) {
   EXPECT_EQ(on_one_line("schädel.nii"), "schädel.nii");
 }
 
+TEST(OnOneLine, EscapesWhatATerminalWouldObey) {
+  EXPECT_EQ(on_one_line("a\nb\x1b[31m\x7f"), "a\\x0ab\\x1b[31m\\x7f");
+  EXPECT_EQ(on_one_line("\xc2\x9b"
+                        "31m"),
+            "\\xc2\\x9b31m")
+      << "U+009B, one character of CSI";
+  EXPECT_EQ(on_one_line("\x9b"), "\\x9b") << "the same as a byte";
+  EXPECT_EQ(on_one_line("a\xe2\x80\xae"
+                        "b"),
+            "a\\xe2\\x80\\xaeb")
+      << "right to left";
+  EXPECT_EQ(on_one_line("\xe2\x80\xa8"), "\\xe2\\x80\\xa8") << "line separator";
+}
+
+TEST(OnOneLine, LeavesNamesInAnyLanguage) {
+  for (const char* name : {"scan 1.nii", "H\xc3\xb6he", "\xe8\x84\xb3", "\xf0\x9f\xa7\xa0"}) {
+    EXPECT_EQ(on_one_line(name), name);
+  }
+}
+
+TEST(OnOneLine, EscapesWhatIsNoUtf8) {
+  EXPECT_EQ(on_one_line("\xc3"), "\\xc3") << "cut off";
+  EXPECT_EQ(on_one_line("\xc0\xaf"), "\\xc0\\xaf") << "too long for its value";
+  EXPECT_EQ(on_one_line("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "a surrogate";
+  EXPECT_EQ(on_one_line("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond Unicode";
+  EXPECT_EQ(on_one_line("\xe8"
+                        "a"),
+            "\\xe8"
+            "a");
+}
+
 }  // namespace
 }  // namespace mezzotint::cli
