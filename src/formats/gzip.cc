@@ -87,6 +87,43 @@ class Inflater {
   z_stream stream_{};
 };
 
+class Deflater {
+ public:
+  Deflater() = default;
+  ~Deflater() { deflateEnd(&stream_); }  // does nothing before start()
+  Deflater(const Deflater&) = delete;
+  Deflater& operator=(const Deflater&) = delete;
+
+  // zlib's own header: time 0, no name. False without memory.
+  bool start() {
+    return deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindowBits, 8,
+                        Z_DEFAULT_STRATEGY) == Z_OK;
+  }
+  [[nodiscard]] bool finished() const { return finished_; }
+
+  // The next packed bytes of `content`, which is the same in each call, in `chunk`.
+  std::span<const std::byte> pack(std::span<const std::byte> content, std::span<std::byte> chunk) {
+    if (stream_.avail_in == 0) {
+      const auto input =
+          content.subspan(position_).first(std::min(content.size() - position_, kLargestInput));
+      stream_.next_in = input_pointer(input);
+      stream_.avail_in = static_cast<uInt>(input.size());
+      position_ += input.size();
+    }
+    stream_.next_out = reinterpret_cast<Bytef*>(chunk.data());
+    stream_.avail_out = static_cast<uInt>(chunk.size());
+    const int code = deflate(&stream_, position_ == content.size() ? Z_FINISH : Z_NO_FLUSH);
+    check(code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR, "zlib failed to compress");
+    finished_ = code == Z_STREAM_END;
+    return chunk.first(chunk.size() - stream_.avail_out);
+  }
+
+ private:
+  std::size_t position_ = 0;
+  bool finished_ = false;
+  z_stream stream_{};
+};
+
 // The last member's length field: right for one member below 4 GiB, and only a hint.
 std::uint64_t expected_size(std::span<const std::byte> bytes) {
   std::uint32_t length = 0;
@@ -135,34 +172,18 @@ Result<std::vector<std::byte>> gunzip_prefix(std::span<const std::byte> bytes, s
   return content;
 }
 
-Result<std::vector<std::byte>> gzip(std::span<const std::byte> content) {
-  z_stream stream{};
-  // zlib's own header: time 0, no name.
-  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindowBits, 8,
-                   Z_DEFAULT_STRATEGY) != Z_OK) {
+Status gzip(std::span<const std::byte> content, const ByteSink& sink) {
+  Deflater deflater;
+  if (!deflater.start()) {
     return resource_error("gzip: not enough memory to compress {} bytes", content.size());
   }
-  std::vector<std::byte> result;
   std::vector<std::byte> chunk(kChunk);
-  std::size_t position = 0;
-  int code = Z_OK;
-  while (code != Z_STREAM_END) {
-    if (stream.avail_in == 0) {
-      const auto input =
-          content.subspan(position).first(std::min(content.size() - position, kLargestInput));
-      stream.next_in = input_pointer(input);
-      stream.avail_in = static_cast<uInt>(input.size());
-      position += input.size();
+  while (!deflater.finished()) {
+    if (Status status = sink(deflater.pack(content, chunk)); !status) {
+      return status;
     }
-    stream.next_out = reinterpret_cast<Bytef*>(chunk.data());
-    stream.avail_out = static_cast<uInt>(chunk.size());
-    code = deflate(&stream, position == content.size() ? Z_FINISH : Z_NO_FLUSH);
-    check(code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR, "zlib failed to compress");
-    const auto count = static_cast<std::ptrdiff_t>(chunk.size() - stream.avail_out);
-    result.insert(result.end(), chunk.begin(), chunk.begin() + count);
   }
-  deflateEnd(&stream);
-  return result;
+  return {};
 }
 
 }  // namespace mezzotint

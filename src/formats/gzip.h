@@ -1,8 +1,9 @@
-// gzip (RFC 1952) in memory, by zlib.
+// gzip (RFC 1952), by zlib.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -27,7 +28,10 @@ namespace mezzotint {
                                                            std::size_t count,
                                                            std::string_view what);
 
-// One member without time or name in its header: equal content gives equal bytes.
-[[nodiscard]] Result<std::vector<std::byte>> gzip(std::span<const std::byte> content);
+using ByteSink = std::function<Status(std::span<const std::byte>)>;
+
+// One member without time or name in its header: equal content gives equal bytes. The packed bytes
+// go to `sink` in parts of at most 256 KiB, and its error ends the work.
+Status gzip(std::span<const std::byte> content, const ByteSink& sink);
 
 }  // namespace mezzotint

@@ -107,10 +107,18 @@ inline constexpr std::uint64_t kNiftiStartBytes = 128 << 10;
 // Its header alone, with the same refusals; the file's first 128 KiB are read.
 [[nodiscard]] Result<NiftiHeader> read_nifti_header(const std::filesystem::path& path);
 
-// Memory that read_nifti(path) needs at least: the file with the voxels and, where that is
-// compressed, what its header promises, as far as it can be in there. 0 when the file is not what
-// it should be; reading it says why.
-[[nodiscard]] std::uint64_t nifti_read_bytes(const std::filesystem::path& path);
+// What an image takes of memory.
+struct NiftiMemory {
+  // read_nifti() at its peak: the file with the voxels and, where that is compressed, what its
+  // header promises, as far as it can be in there.
+  std::uint64_t reading = 0;
+  std::uint64_t image = 0;   // the NiftiImage
+  std::uint64_t voxels = 0;  // their number; 0 when the file is too small for them
+};
+
+// By the header and the size of the file alone. All 0 when the file is not what it should be;
+// reading it says why.
+[[nodiscard]] NiftiMemory nifti_memory(const std::filesystem::path& path);
 
 // What read_nifti(path) may read: the file itself, and the other half where its name is that of
 // one.

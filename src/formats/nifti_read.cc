@@ -249,19 +249,28 @@ Result<NiftiHeader> read_nifti_header(const std::filesystem::path& path) {
                : Result<NiftiHeader>(about_header(start.error(), first, path));
 }
 
-std::uint64_t nifti_read_bytes(const std::filesystem::path& path) {
+NiftiMemory nifti_memory(const std::filesystem::path& path) {
   constexpr std::uint64_t kMostCompressed = 1032;  // deflate: 258 bytes by two bits
   const auto header = read_nifti_header(path);
   const std::filesystem::path first = header_path(path);
   const auto start = read_start(
       header && header->two_files ? sibling(first, ".hdr", ".img").value_or(first) : first);
   if (!header || !start) {
-    return 0;
+    return {};
   }
   const std::uint64_t needed = bytes_needed(*header);
-  return is_gzip(start->bytes)
-             ? start->file_size + std::min(needed, start->file_size * kMostCompressed)
-             : std::min(start->file_size, needed + kLargestTail);
+  NiftiMemory memory;
+  if (is_gzip(start->bytes)) {
+    memory.image = std::min(needed, start->file_size * kMostCompressed);
+    memory.reading = start->file_size + memory.image;
+  } else {
+    memory.image = std::min(start->file_size, needed + kLargestTail);
+    memory.reading = memory.image;
+  }
+  if (memory.image >= needed) {
+    memory.voxels = (needed - header->voxel_offset) / size_of(header->type);
+  }
+  return memory;
 }
 
 Result<NiftiImage> read_nifti(const std::filesystem::path& path) {

@@ -191,11 +191,17 @@ std::optional<Affine> affine_from_pixdim(const NiftiGeometry& geometry) {
   return usable(geometry, scaling_affine({pixdim[1], pixdim[2], pixdim[3]}));
 }
 
-NiftiGeometry geometry_from_affine(const Affine& affine, int code) {
+Result<NiftiGeometry> geometry_from_affine(const Affine& affine, int code) {
   constexpr int kMillimetres = 2;
   constexpr double kAgreement = 1e-4;
-  check(is_usable(affine) && code > 0, "a geometry needs a usable affine and a code");
+  check(code > 0, "a geometry that says nothing");
   const Vec3 spacing = column_norms(affine);
+  if (!is_usable(affine)) {
+    return invalid_input(
+        "voxels of {:g} x {:g} x {:g} mm, the first at ({:.10g}, {:.10g}, {:.10g}), expected sizes "
+        "of 1e-4 to 1e4 mm and a place within 1e7 mm",
+        spacing[0], spacing[1], spacing[2], affine[0][3], affine[1][3], affine[2][3]);
+  }
   NiftiGeometry geometry;
   geometry.sform_code = code;
   geometry.xyzt_units = kMillimetres;

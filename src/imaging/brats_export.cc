@@ -12,12 +12,17 @@
 namespace mezzotint {
 namespace {
 
+Reorientation to_brats_frame(const Affine& affine) {
+  const auto to_frame = reorientation_to(affine, "LPS+");
+  check(to_frame.ok(), "LPS+ is a frame");
+  return *to_frame;
+}
+
 template <typename T>
 VolumeOf<T> to_brats_grid(VolumeOf<T> volume) {
-  const auto to_frame = reorientation_to(volume.affine, "LPS+");
-  check(to_frame.ok(), "LPS+ is a frame");
-  if (!to_frame->is_identity()) {
-    volume = reorient(volume, *to_frame);
+  const Reorientation to_frame = to_brats_frame(volume.affine);
+  if (!to_frame.is_identity()) {
+    volume = reorient(volume, to_frame);
   }
   return volume.dims == kBratsDims ? std::move(volume) : crop_or_pad(volume, kBratsDims, T{});
 }
@@ -42,6 +47,10 @@ void exchange_labels(std::span<std::uint8_t> labels) {
     check(label < kExchanged.size(), "BraTS labels are 0 to 4");
     label = kExchanged[label];
   }
+}
+
+Grid brats_grid(const Grid& grid) {
+  return crop_or_pad(reorient(grid, to_brats_frame(grid.affine)), kBratsDims);
 }
 
 Volume brats_export(Volume volume) {

@@ -20,9 +20,13 @@ void rescale_to_unit(std::span<float> values);
 // change places, 3 stays. All labels are 0 to 4.
 void exchange_labels(std::span<std::uint8_t> labels);
 
-// One modality: rescaled over the whole volume, turned to LPS+, then cropped or padded with 0 to
-// kBratsDims around its centre. The world position of every voxel stays; so does the spacing, which
-// in BraTS files is 1 mm. A volume that is LPS+ and of that size already is not copied: move it in.
+// The grid of what is exported from `grid`: turned to LPS+, then cropped or padded to kBratsDims.
+// Its first voxel may lie beyond what a header can say.
+[[nodiscard]] Grid brats_grid(const Grid& grid);
+
+// One modality: rescaled over the whole volume, brought to brats_grid(), padded with 0. The world
+// position of every voxel stays; so does the spacing, which in BraTS files is 1 mm. A volume that
+// is LPS+ and of that size already is not copied: move it in.
 [[nodiscard]] Volume brats_export(Volume volume);
 
 // The mask: its labels exchanged, then axes and size as above.

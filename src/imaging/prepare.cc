@@ -76,9 +76,9 @@ Result<Reading> read_raw(const NiftiImage& image, LabelMap map, const LabelSet& 
                               label_name(recipe, raw.means), moved)}};
 }
 
-// Values of the voxels that have a neighbour outside, NaN left out.
-std::vector<double> values_of_faces(const NiftiImage& image, const Dims3& dims) {
-  std::vector<double> values;
+// Calls visit(value) for the voxels that have a neighbour outside, NaN left out.
+template <typename Visit>
+void for_each_on_faces(const NiftiImage& image, const Dims3& dims, const Visit& visit) {
   for (std::int64_t z = 0; z < dims[2]; ++z) {
     for (std::int64_t y = 0; y < dims[1]; ++y) {
       const bool inner_row = z > 0 && z < dims[2] - 1 && y > 0 && y < dims[1] - 1;
@@ -86,12 +86,11 @@ std::vector<double> values_of_faces(const NiftiImage& image, const Dims3& dims) 
       for (std::int64_t x = 0; x < dims[0]; x += step) {
         const double value = image.value((z * dims[1] + y) * dims[0] + x);
         if (!std::isnan(value)) {
-          values.push_back(value);
+          visit(value);
         }
       }
     }
   }
-  return values;
 }
 
 struct Air {
@@ -99,19 +98,30 @@ struct Air {
   double share = 1;             // of the faces
 };
 
-Air most_frequent(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  Air air;
-  std::ptrdiff_t longest = 0;
-  for (auto first = values.begin(); first != values.end();) {
-    const auto end = std::upper_bound(first, values.end(), *first);
-    if (end - first > longest) {
-      longest = end - first;
-      air = {*first, static_cast<double>(longest) / static_cast<double>(values.size())};
-    }
-    first = end;
-  }
-  return air;
+// By majority vote (Boyer and Moore): a value that fills more than half of the faces outlasts all
+// others, however many there are. Where none does, any.
+Air air_of_faces(const NiftiImage& image, const Dims3& dims) {
+  double candidate = std::nan("");
+  std::int64_t lead = 0;
+  for_each_on_faces(image, dims, [&](double value) {
+    candidate = lead == 0 ? value : candidate;
+    lead += value == candidate ? 1 : -1;
+  });
+  std::int64_t values = 0;
+  std::int64_t found = 0;
+  for_each_on_faces(image, dims, [&](double value) {
+    ++values;
+    found += value == candidate ? 1 : 0;
+  });
+  return values == 0 ? Air{}
+                     : Air{candidate, static_cast<double>(found) / static_cast<double>(values)};
+}
+
+std::string describe_faces(const Air& air) {
+  return air.share > 0.5
+             ? fmt::format("the most frequent value of its outer faces, {:.6g}, fills {:.1f} %",
+                           air.value, 100 * air.share)
+             : "no value of its outer faces fills half";
 }
 
 std::string describe_grid(const Grid& grid) {
@@ -186,12 +196,12 @@ Result<Region> brain_of_t1(const NiftiImage& t1, std::string_view what) {
   if (!dims) {
     return dims.error();
   }
-  const Air air = most_frequent(values_of_faces(t1, *dims));
+  const Air air = air_of_faces(t1, *dims);
   if (air.share < kLeastAirShare) {
     return invalid_input(
-        "{}: has no air around the brain: the most frequent value of its outer faces, {:.6g}, "
-        "fills {:.1f} % of them, expected at least {:.0f} %; give a skull-stripped T1",
-        what, air.value, 100 * air.share, 100 * kLeastAirShare);
+        "{}: has no air around the brain: {} of them, expected at least {:.0f} %; give a "
+        "skull-stripped T1",
+        what, describe_faces(air), 100 * kLeastAirShare);
   }
   Region brain;
   brain.inside.resize(static_cast<std::size_t>(t1.voxels()));

@@ -68,14 +68,14 @@ Result<std::array<std::int64_t, 3>> choose_grid(
   const std::int64_t multiple = model.config.size_multiple();
   std::int64_t voxels = 1;
   for (const std::int64_t side : *grid) {
-    if (side < multiple || side % multiple != 0) {
-      const std::int64_t below = std::max(multiple, side / multiple * multiple);
-      return invalid_input("size {}: each side must be a multiple of {}; the nearest to {} is {}",
-                           format_dims(*grid), multiple, side,
-                           side - below <= below + multiple - side ? below : below + multiple);
-    }
     if (side > kMostGridVoxels / voxels) {
       return invalid_input("size {}: more than {} voxels", format_dims(*grid), kMostGridVoxels);
+    }
+    if (side < multiple || side % multiple != 0) {
+      const std::int64_t below = side / multiple * multiple;
+      const std::int64_t nearest = 2 * (side - below) <= multiple ? below : below + multiple;
+      return invalid_input("size {}: each side must be a multiple of {}; the nearest to {} is {}",
+                           format_dims(*grid), multiple, side, std::max(multiple, nearest));
     }
     voxels *= side;
   }
@@ -113,6 +113,16 @@ Result<FitOptions> choose_fit(const GenerateRequest& request, const Model& model
   return options;
 }
 
+std::uint64_t labels_read_bytes(const std::filesystem::path& mask) {
+  const NiftiMemory memory = nifti_memory(mask);
+  return std::max(memory.reading, memory.image + memory.voxels);
+}
+
+std::uint64_t condition_read_bytes(const std::filesystem::path& mask, const Dims3& dims) {
+  const auto grid = static_cast<std::uint64_t>(Grid{dims, {}}.voxels());
+  return std::max(labels_read_bytes(mask), 2 * nifti_memory(mask).voxels + grid);
+}
+
 Result<Condition> read_condition(const std::filesystem::path& mask, const Model& model,
                                  const FitOptions& options, const LabelMap* stated) {
   auto image = read_nifti(mask);
@@ -131,7 +141,7 @@ Result<Condition> read_condition(const std::filesystem::path& mask, const Model&
   condition.sha256 = std::move(image->sha256);
   condition.header = std::move(image->header);
   condition.mask = std::move(labels->volume);
-  image->bytes = {};  // before the mask is copied
+  image->bytes = std::vector<std::byte>();  // before the mask is copied; = {} would keep them
   auto fit = plan_fit(condition.mask, options);
   if (!fit) {
     return fit.error();

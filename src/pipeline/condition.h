@@ -42,6 +42,13 @@ Result<std::array<std::int64_t, 3>> choose_grid(
 // mask, the header is read where its grid is needed.
 Result<FitOptions> choose_fit(const GenerateRequest& request, const Model& model);
 
+// Memory that reading a mask takes at its peak, by its file's header and size: the image, and its
+// labels beside it. Too little when the file is not what it should be; reading it says why.
+std::uint64_t labels_read_bytes(const std::filesystem::path& mask);
+// The same for read_condition() with a grid of `dims`: when the image is gone, the labels are
+// turned, and then brought to the grid.
+std::uint64_t condition_read_bytes(const std::filesystem::path& mask, const Dims3& dims);
+
 // Reads the mask and brings it to the grid. `stated` is what the mask's values mean; default: they
 // are the model's labels.
 Result<Condition> read_condition(const std::filesystem::path& mask, const Model& model,

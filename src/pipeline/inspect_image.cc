@@ -168,6 +168,10 @@ Result<MaskVerdict> judge_for_model(const std::filesystem::path& path,
   if (!fit) {
     return fit.error();
   }
+  if (Status status = check_memory(resident_bytes() + condition_read_bytes(path, fit->dims));
+      !status) {
+    return status.error();
+  }
   MaskVerdict verdict{questions.model->string(), false, {}, {}};
   const auto condition = read_condition(path, *model, *fit);
   verdict.usable = condition.ok();
@@ -193,13 +197,7 @@ void tell_header(NiftiHeader header, ImageSummary& summary) {
 
 Status read_voxels(const std::filesystem::path& path, ImageSummary& summary,
                    const CancelToken* cancel) {
-  const auto machine = this_machine(/*threads=*/0);
-  if (!machine) {
-    return machine.error();
-  }
-  if (Status status =
-          check_memory(resident_bytes() + nifti_read_bytes(path), std::nullopt, *machine);
-      !status) {
+  if (Status status = check_memory(resident_bytes() + labels_read_bytes(path)); !status) {
     return status;
   }
   const auto image = read_nifti(path);

@@ -40,6 +40,15 @@ Status check_memory(std::uint64_t predicted, std::optional<std::uint64_t> limit,
   return {};
 }
 
+Status check_memory(std::uint64_t predicted) {
+  const std::uint64_t limit = memory_limit();
+  if (limit != 0 && predicted > limit) {
+    return resource_error("needs {} of memory, this machine (or its cgroup) allows {}",
+                          format_bytes(predicted), format_bytes(limit));
+  }
+  return {};
+}
+
 std::string format_bytes(std::uint64_t bytes) {
   const double value = static_cast<double>(bytes);
   if (value >= 1e9) {

@@ -22,6 +22,9 @@ std::unique_ptr<Backend> this_backend();
 Status check_memory(std::uint64_t predicted, std::optional<std::uint64_t> limit,
                     const Machine& machine);
 
+// The same by the system's limit alone, where no size can be chosen.
+Status check_memory(std::uint64_t predicted);
+
 // "3.41 GB" (10^9 bytes).
 std::string format_bytes(std::uint64_t bytes);
 

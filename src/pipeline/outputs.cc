@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/sha256.h"
+#include "formats/gzip.h"
 
 namespace mezzotint {
 namespace {
@@ -114,6 +116,18 @@ Status check_outputs_spare_inputs(std::span<const fs::path> outputs,
     }
   }
   return {};
+}
+
+Result<std::string> write_image(OutputFile& file, std::span<const std::byte> image) {
+  Sha256 hash;
+  const auto write = [&](std::span<const std::byte> bytes) {
+    hash.update(bytes);
+    return file.write(bytes);
+  };
+  if (Status status = is_compressed(file.path()) ? gzip(image, write) : write(image); !status) {
+    return status.error();
+  }
+  return hash.hex();
 }
 
 std::vector<OutputFile*> Outputs::in_order() {

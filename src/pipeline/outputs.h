@@ -53,6 +53,10 @@ struct OutputNames {
 Status check_outputs_spare_inputs(std::span<const std::filesystem::path> outputs,
                                   std::span<const std::filesystem::path> inputs);
 
+// Writes a whole NIfTI file, compressed where file.path() says so. Returns the SHA-256 of what was
+// written.
+Result<std::string> write_image(OutputFile& file, std::span<const std::byte> image);
+
 struct Outputs {
   std::vector<OutputFile> volumes;
   std::optional<OutputFile> mask;

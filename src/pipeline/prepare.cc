@@ -8,7 +8,6 @@
 #include "base/output_file.h"
 #include "base/quote.h"
 #include "base/system.h"
-#include "formats/gzip.h"
 #include "formats/nifti.h"
 #include "formats/png.h"
 #include "imaging/prepare.h"
@@ -72,6 +71,14 @@ class PrepareJob {
   }
 
  private:
+  [[nodiscard]] std::vector<fs::path> outputs() const {
+    std::vector<fs::path> paths{request_.out};
+    if (request_.preview) {
+      paths.push_back(*request_.preview);
+    }
+    return paths;
+  }
+
   Status check_request() {
     if (Status status = check_output_names(request_.out, request_.preview); !status) {
       return status;
@@ -79,25 +86,17 @@ class PrepareJob {
     if (request_.recipe.has_value() == request_.model.has_value()) {
       return invalid_input("prepare: expected either a recipe or a model");
     }
-    std::vector<fs::path> outputs{request_.out};
-    if (request_.preview) {
-      outputs.push_back(*request_.preview);
-    }
-    std::uint64_t needed = 0;
     std::vector<fs::path> inputs;
     for (const auto& input : {std::optional(request_.mask), request_.t1, request_.tumour}) {
       if (input) {
         const std::vector<fs::path> files = nifti_files(*input);
         inputs.insert(inputs.end(), files.begin(), files.end());
-        needed += nifti_read_bytes(*input);
       }
     }
-    const std::uint64_t limit = memory_limit();
-    if (limit != 0 && needed > limit) {
-      return resource_error("needs more than {} of memory, this machine (or its cgroup) allows {}",
-                            format_bytes(needed), format_bytes(limit));
+    if (Status status = check_outputs_spare_inputs(outputs(), inputs); !status) {
+      return status;
     }
-    return check_outputs_spare_inputs(outputs, inputs);
+    return check_memory(resident_bytes() + prepare_bytes(request_));
   }
 
   Status choose_labels() {
@@ -114,8 +113,7 @@ class PrepareJob {
         model = std::move(other);
       }
       labels_ = model->labels;
-      const std::vector<fs::path> outputs{request_.out};
-      if (Status status = check_outputs_spare_inputs(outputs, model->files()); !status) {
+      if (Status status = check_outputs_spare_inputs(outputs(), model->files()); !status) {
         return status;
       }
     } else {
@@ -357,15 +355,17 @@ class PrepareJob {
     return {};
   }
 
-  Status write() {
+  Status write_mask() {
     auto bytes = encode_nifti(geometry_, mask_.dims, std::span<const std::uint8_t>(mask_.data), "");
-    if (bytes && is_compressed(request_.out)) {
-      bytes = gzip(*bytes);
-    }
     if (!bytes) {
       return make_error(bytes.error().code, "{}: {}", request_.out.string(), bytes.error().message);
     }
-    if (Status status = out_->write(*bytes); !status) {
+    const auto hash = write_image(*out_, *bytes);
+    return hash ? Status() : Status(hash.error());
+  }
+
+  Status write() {
+    if (Status status = write_mask(); !status) {
       return status;
     }
     if (preview_) {
@@ -419,6 +419,20 @@ class PrepareJob {
 };
 
 }  // namespace
+
+std::uint64_t prepare_bytes(const PrepareRequest& request) {
+  // On the mask's grid: the picture's volume, itself and the mask turned, the brain's values.
+  constexpr std::uint64_t kPreviewBytes = 3 * sizeof(float) + 1;
+  const NiftiMemory mask = nifti_memory(request.mask);
+  const NiftiMemory t1 = request.t1 ? nifti_memory(*request.t1) : NiftiMemory{};
+  const NiftiMemory tumour = request.tumour ? nifti_memory(*request.tumour) : NiftiMemory{};
+  const std::uint64_t labels = mask.voxels;
+  const std::uint64_t writing = labels * (request.preview ? kPreviewBytes : 1);
+  return std::max({mask.reading, mask.image + 2 * labels,
+                   labels + std::max(t1.reading, t1.image + t1.voxels),
+                   labels + t1.image + std::max(tumour.reading, tumour.image + tumour.voxels),
+                   labels + t1.image + writing});
+}
 
 Result<PrepareReport> prepare(const PrepareRequest& request, const CancelToken* cancel) {
   return no_throw([&]() -> Result<PrepareReport> { return PrepareJob(request, cancel).run(); });

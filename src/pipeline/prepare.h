@@ -47,6 +47,11 @@ struct PrepareReport {
   std::optional<std::filesystem::path> preview;
 };
 
+// Memory that prepare() takes at its peak, by the headers and sizes of the files: each image with
+// one byte a voxel for what it covers, beside the labels and, from when it is read, the T1; of the
+// mask two, while its labels are told. Too little when a file is not what it should be.
+[[nodiscard]] std::uint64_t prepare_bytes(const PrepareRequest& request);
+
 // Writes the labels as uint8 on the mask's own grid, with its geometry and no text, and the
 // preview: the mask's outlines over the T1, or over its own labels where there is no T1. Both files
 // or none. The labels are read as read_unexplained() (imaging/prepare.h) says, or with `label_map`.

@@ -7,7 +7,6 @@
 #include "base/noise.h"
 #include "base/sha256.h"
 #include "base/system.h"
-#include "formats/gzip.h"
 #include "formats/nifti.h"
 #include "formats/nifti_space.h"
 #include "formats/png.h"
@@ -26,21 +25,6 @@ constexpr char kDescription[] = "Synthetic (Mezzotint); not for diagnosis";
 double seconds_between(std::chrono::steady_clock::time_point from,
                        std::chrono::steady_clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
-}
-
-// The bytes as the file's name wants them.
-Result<std::string> write_image(OutputFile& file, std::vector<std::byte> bytes) {
-  if (is_compressed(file.path())) {
-    auto packed = gzip(bytes);
-    if (!packed) {
-      return packed.error();
-    }
-    bytes = std::move(*packed);
-  }
-  if (Status status = file.write(bytes); !status) {
-    return status.error();
-  }
-  return sha256_hex(bytes);
 }
 
 }  // namespace
@@ -153,8 +137,9 @@ Status VolumeJob::compile() {
 }
 
 Status VolumeJob::read_mask() {
-  if (Status status = check_memory(resident_bytes() + nifti_read_bytes(request_.mask),
-                                   request_.memory_limit, painter_.machine());
+  if (Status status =
+          check_memory(resident_bytes() + condition_read_bytes(request_.mask, fit_.dims),
+                       request_.memory_limit, painter_.machine());
       !status) {
     return status;
   }
@@ -164,6 +149,9 @@ Status VolumeJob::read_mask() {
     return condition.error();
   }
   condition_ = std::move(*condition);
+  if (Status status = choose_geometry(); !status) {
+    return status;
+  }
   identity_ =
       run_sha256({request_, painter_.model(), painter_.chain(), painter_.grid(), condition_.sha256,
                   painter_.labels(), noise_ ? std::optional(noise_->sha256()) : std::nullopt,
@@ -331,9 +319,20 @@ Status VolumeJob::write_outputs() {
   return {};
 }
 
-// What the mask's header says, or what an exported grid's own affine does.
-NiftiGeometry VolumeJob::geometry_of(const Grid& grid) const {
-  return exports_brats() ? geometry_from_affine(grid.affine) : condition_.header.geometry;
+// What the mask's header says, or what the exported grid's own affine does.
+Status VolumeJob::choose_geometry() {
+  if (!exports_brats()) {
+    geometry_ = condition_.header.geometry;
+    return {};
+  }
+  auto geometry = geometry_from_affine(brats_grid(condition_.mask).affine);
+  if (!geometry) {
+    return make_error(geometry.error().code,
+                      "{}: export: on BraTS's grid it would have {}; correct the mask's affine",
+                      request_.mask.string(), geometry.error().message);
+  }
+  geometry_ = *geometry;
+  return {};
 }
 
 Status VolumeJob::write_volume(std::size_t channel) {
@@ -351,7 +350,7 @@ Status VolumeJob::write_volume(std::size_t channel) {
   if (exports_brats()) {
     volume = brats_export(std::move(volume));
   }
-  auto bytes = encode_nifti(geometry_of(volume), volume.dims, volume.data, kDescription);
+  auto bytes = encode_nifti(geometry_, volume.dims, volume.data, kDescription);
   if (!bytes) {
     return bytes.error();
   }
@@ -359,9 +358,7 @@ Status VolumeJob::write_volume(std::size_t channel) {
   written.file = names_.volumes[channel];
   written.modality = modalities_[channel];
   written.voxels_sha256 = sha256_hex(std::as_bytes(std::span(volume.data)));
-  // Compressing needs the memory that the voxels had.
-  volume.data = {};
-  auto hash = write_image(outputs_->volumes[channel], std::move(*bytes));
+  auto hash = write_image(outputs_->volumes[channel], *bytes);
   if (!hash) {
     return hash.error();
   }
@@ -378,11 +375,11 @@ Status VolumeJob::write_mask() {
   if (exports_brats()) {
     mask = brats_export(std::move(mask));
   }
-  auto bytes = encode_nifti(geometry_of(mask), mask.dims, mask.data, kDescription);
+  auto bytes = encode_nifti(geometry_, mask.dims, mask.data, kDescription);
   if (!bytes) {
     return bytes.error();
   }
-  auto hash = write_image(*outputs_->mask, std::move(*bytes));
+  auto hash = write_image(*outputs_->mask, *bytes);
   if (!hash) {
     return hash.error();
   }

@@ -41,7 +41,6 @@ class VolumeJob {
   [[nodiscard]] std::vector<std::filesystem::path> inputs() const;
   [[nodiscard]] bool exports_brats() const { return request_.export_form == "brats"; }
   [[nodiscard]] std::int64_t written_voxels() const;
-  [[nodiscard]] NiftiGeometry geometry_of(const Grid& grid) const;
   [[nodiscard]] std::uint64_t predict_peak() const;
   [[nodiscard]] GenerateOverview overview() const;
 
@@ -49,6 +48,7 @@ class VolumeJob {
   Status take(std::initializer_list<Step> steps);
   Status compile();
   Status read_mask();
+  Status choose_geometry();
   Status prepare();
   Status paint();
   Status take_state();
@@ -69,6 +69,7 @@ class VolumeJob {
   OutputNames names_;
   FitOptions fit_;
   Condition condition_;
+  NiftiGeometry geometry_;  // of the files
   std::optional<NoiseFile> noise_;
   std::optional<Outputs> outputs_;
   std::optional<RunState> state_;

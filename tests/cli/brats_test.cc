@@ -179,6 +179,18 @@ TEST_F(Brats, ExportIsForBratsModelsAndHasAName) {
                  {"export: brats is for models of that recipe; model.safetensors is whole-head"});
 }
 
+// Padded by 114 planes of 100 mm, the exported grid begins beyond what a header may say.
+TEST_F(Brats, ExportThatNoHeaderCanPlace) {
+  constexpr Affine kFar{{{-100, 0, 0, 9'990'000}, {0, -100, 0, 0}, {0, 0, 100, 0}, {0, 0, 0, 1}}};
+  write_bytes(in_folder("mask.nii"), brats_mask(kDims).sform(1, kFar).build());
+  Flags flags = with("--export", "brats");
+  flags.set("--resize", "pad");
+  expect_refused(flags, {"mask.nii: export: on BraTS's grid it would have voxels of 100 x 100 x",
+                         "the first at (10001600, ", "a place within 1e7 mm"});
+  flags.set("--export", "mask");
+  EXPECT_EQ(run(flags).exit_code, 0);
+}
+
 TEST_F(Brats, OneNameThatIsTakenRefusesAll) {
   write_text(in_folder("out_t2.nii"), "precious");
   expect_refused(usual(), {"out_t2.nii: exists already"});

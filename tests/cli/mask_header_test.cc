@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "cli/generate_test_base.h"
-#include "formats/gzip.h"
+#include "support/gzip.h"
 
 namespace mezzotint::testing {
 namespace {
@@ -264,7 +264,7 @@ TEST_F(GenerateTest, ClaimedSizesAllocateNothing) {
        {std::vector<std::int64_t>{32767, 32767, 32767}, {1600, 1600, 1600}}) {
     SCOPED_TRACE(dims[0]);
     for (const auto& file :
-         {head_mask(kDims).dims(dims).build(), *gzip(head_mask(kDims).dims(dims).build())}) {
+         {head_mask(kDims).dims(dims).build(), gzipped(head_mask(kDims).dims(dims).build())}) {
       write_bytes(in_folder("mask.nii"), file);
       const CommandResult result = run(usual());
       EXPECT_EQ(result.exit_code, 1);

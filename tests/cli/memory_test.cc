@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/generate_test_base.h"
-#include "formats/gzip.h"
+#include "support/gzip.h"
 
 namespace mezzotint::testing {
 namespace {
@@ -64,6 +64,50 @@ TEST_F(Memory, OfAMaskThatIsTurned) {
   }
 }
 
+// Peaks of the program where the images are most of it.
+class ReadingMemory : public Memory {
+ protected:
+  // What the program takes before it reads an image: refused after its model is known.
+  std::uint64_t before_images() const {
+    return expect_refused(with("--memory-limit", "1MB"), {"--memory-limit allows 1 MB"}).peak_bytes;
+  }
+  static std::uint64_t bytes_of(const Dims3& dims) {
+    return static_cast<std::uint64_t>(Grid{dims, {}}.voxels());
+  }
+};
+
+// The labels beside the file are counted: refused by the header, before anything is read.
+TEST_F(ReadingMemory, OfAMaskIsKnownByItsHeader) {
+  constexpr Dims3 kLarge{400, 400, 400};
+  const std::uint64_t before = before_images();
+  write_bytes(in_folder("mask.nii"), head_mask(kLarge).build());
+  const std::string limit = std::to_string((before + bytes_of(kLarge) * 3 / 2) / 1'000'000) + "MB";
+  Flags flags = with("--size", "16");
+  flags.set("--memory-limit", limit);
+  const CommandResult result = expect_refused(flags, {"of memory, --memory-limit allows"});
+  EXPECT_LT(result.peak_bytes, before + bytes_of(kLarge) / 2);
+}
+
+// Two slices are nothing but outer faces. The labels, the T1 and where it is not air: three bytes a
+// voxel, and half of one for what the two programs differ in before.
+TEST_F(ReadingMemory, OfPrepareIsThatOfItsImages) {
+  constexpr Dims3 kFlat{4096, 4096, 2};
+  const std::uint64_t before = before_images();
+  std::vector<std::uint8_t> t1(bytes_of(kFlat));
+  std::fill_n(t1.begin(), t1.size() / 20, std::uint8_t{100});
+  write_bytes(in_folder("t1.nii"), head_mask(kFlat).voxels(t1).build());
+  std::fill_n(t1.begin(), t1.size() / 20, std::uint8_t{0});
+  std::fill_n(t1.begin(), t1.size() / 40, std::uint8_t{2});
+  write_bytes(in_folder("mask.nii"), head_mask(kFlat).voxels(t1).build());
+  const CommandResult result = run(Flags("prepare")
+                                       .set("--recipe", "brats")
+                                       .set("--mask", in_folder("mask.nii").string())
+                                       .set("--t1", in_folder("t1.nii").string())
+                                       .set("--out", in_folder("out.nii").string()));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_LT(result.peak_bytes, before + bytes_of(kFlat) * 7 / 2);
+}
+
 class LittleMemory : public Memory {
  protected:
   // Of address space: the program itself has 120 MB.
@@ -78,10 +122,9 @@ class LittleMemory : public Memory {
 
 // A small file that becomes large: refused before it is read.
 TEST_F(LittleMemory, IsEnoughToRefuseAMaskThatGrows) {
-  const auto packed = gzip(head_mask({512, 512, 384}).build());
-  ASSERT_TRUE(packed.ok());
-  ASSERT_LT(packed->size(), 10'000'000U);
-  write_bytes(in_folder("mask.nii"), *packed);
+  const auto packed = gzipped(head_mask({512, 512, 384}).build());
+  ASSERT_LT(packed.size(), 10'000'000U);
+  write_bytes(in_folder("mask.nii"), packed);
   const CommandResult result = run_program_within(kLittle, with("--memory-limit", "90MB").words());
   EXPECT_EQ(result.exit_code, 1);
   expect_one_line(result.err, {"MB of memory, --memory-limit allows 90 MB"});

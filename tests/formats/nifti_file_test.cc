@@ -8,9 +8,9 @@
 #include <string>
 
 #include "base/sha256.h"
-#include "formats/gzip.h"
 #include "formats/nifti.h"
 #include "formats/nifti_space.h"
+#include "support/gzip.h"
 #include "support/nifti_builder.h"
 
 namespace mezzotint {
@@ -135,7 +135,7 @@ class NiftiFolder : public ::testing::Test {
 
 TEST_F(NiftiFolder, ContentDecidesNotTheName) {
   const auto file = NiftiBuilder().build();
-  const auto packed = *gzip(file);
+  const auto packed = testing::gzipped(file);
   for (const char* name : {"a.nii", "a.nii.gz", "a", "a.txt"}) {
     for (const auto& bytes : {file, packed}) {
       const auto image = read_nifti(put(name, bytes));
@@ -197,8 +197,8 @@ TEST_F(NiftiFolder, EitherHalfOfAPair) {
     ASSERT_TRUE(image.ok()) << image.error().message;
     EXPECT_EQ(image->value(2), 9);
   }
-  put("packed.hdr.gz", *gzip(builder.build()));
-  put("packed.img.gz", *gzip(builder.voxel_bytes()));
+  put("packed.hdr.gz", testing::gzipped(builder.build()));
+  put("packed.img.gz", testing::gzipped(builder.voxel_bytes()));
   const auto packed = read_nifti(in("packed.img.gz"));
   ASSERT_TRUE(packed.ok()) << packed.error().message;
   EXPECT_EQ(packed->value(0), 7);
@@ -215,7 +215,7 @@ TEST_F(NiftiFolder, HeaderAlone) {
   const NiftiBuilder builder = NiftiBuilder().dims({7, 5, 3});
   std::vector<std::byte> cut = builder.build();
   cut.resize(nifti1::kHeaderBytes + 1);  // no voxels
-  for (const auto& path : {put("cut.nii", cut), put("cut.nii.gz", *gzip(cut))}) {
+  for (const auto& path : {put("cut.nii", cut), put("cut.nii.gz", testing::gzipped(cut))}) {
     const auto header = read_nifti_header(path);
     ASSERT_TRUE(header.ok()) << header.error().message;
     EXPECT_EQ(header->dims, (std::vector<std::int64_t>{7, 5, 3}));
@@ -235,26 +235,34 @@ TEST_F(NiftiFolder, HeaderAlone) {
   EXPECT_NE(empty.error().message.find("is empty"), std::string::npos);
 }
 
-TEST_F(NiftiFolder, BytesThatReadingNeeds) {
+void expect_memory(const std::filesystem::path& path, const NiftiMemory& expected) {
+  const NiftiMemory memory = nifti_memory(path);
+  EXPECT_EQ(memory.reading, expected.reading) << path;
+  EXPECT_EQ(memory.image, expected.image) << path;
+  EXPECT_EQ(memory.voxels, expected.voxels) << path;
+}
+
+TEST_F(NiftiFolder, MemoryThatItTakes) {
   constexpr std::size_t kVoxels = 64 * 64 * 64;
   NiftiBuilder builder =
       NiftiBuilder().dims({64, 64, 64}).voxels(std::vector<std::uint8_t>(kVoxels));
   const std::vector<std::byte> plain = builder.build();
-  EXPECT_EQ(nifti_read_bytes(put("plain.nii", plain)), plain.size());
-  const std::vector<std::byte> packed = *gzip(plain);
-  EXPECT_EQ(nifti_read_bytes(put("packed.nii", packed)), packed.size() + plain.size());
+  expect_memory(put("plain.nii", plain), {plain.size(), plain.size(), kVoxels});
+  const std::vector<std::byte> packed = testing::gzipped(plain);
+  expect_memory(put("packed.nii", packed), {packed.size() + plain.size(), plain.size(), kVoxels});
   // A header may promise more than its file can hold.
-  const std::vector<std::byte> liar = *gzip(NiftiBuilder().dims({1024, 1024, 1024}).build());
-  EXPECT_EQ(nifti_read_bytes(put("liar.nii", liar)), liar.size() * 1033);
+  const std::vector<std::byte> liar =
+      testing::gzipped(NiftiBuilder().dims({1024, 1024, 1024}).build());
+  expect_memory(put("liar.nii", liar), {liar.size() * 1033, liar.size() * 1032, 0});
   // Of a pair, the half with the voxels counts.
   builder.vox_offset(0).text(nifti1::kMagic, {nifti1::kMagicPair.data(), 4});
   put("brain.hdr", builder.build());
-  const std::vector<std::byte> voxels = *gzip(builder.voxel_bytes());
+  const std::vector<std::byte> voxels = testing::gzipped(builder.voxel_bytes());
   put("brain.img.gz", voxels);
   for (const char* name : {"brain.hdr", "brain.img.gz"}) {
-    EXPECT_EQ(nifti_read_bytes(in(name)), voxels.size() + kVoxels) << name;
+    expect_memory(in(name), {voxels.size() + kVoxels, kVoxels, kVoxels});
   }
-  EXPECT_EQ(nifti_read_bytes(in("absent.nii")), 0U);
+  expect_memory(in("absent.nii"), {});
 }
 
 TEST(NiftiWrite, KeepsEverySpatialFieldBitForBit) {
@@ -289,7 +297,7 @@ TEST(NiftiWrite, ReadsBackTheSame) {
   std::vector<float> data(24);
   std::iota(data.begin(), data.end(), -3.5F);
   const Affine affine{{{0, 0, 2, 1}, {-3, 0, 0, 2}, {0, 1.5, 0, 3}, {0, 0, 0, 1}}};
-  const auto written = encode_nifti(geometry_from_affine(affine), {4, 3, 2}, data, "");
+  const auto written = encode_nifti(*geometry_from_affine(affine), {4, 3, 2}, data, "");
   ASSERT_TRUE(written.ok());
   const NiftiImage image = decode(*written);
   EXPECT_EQ(image.header.affine, affine);
@@ -303,7 +311,7 @@ TEST(NiftiWrite, LabelsAreBytes) {
   std::vector<std::uint8_t> labels(24);
   std::iota(labels.begin(), labels.end(), std::uint8_t{232});
   const Affine affine{{{-1, 0, 0, 1}, {0, -1, 0, 2}, {0, 0, 1, 3}, {0, 0, 0, 1}}};
-  const auto written = encode_nifti(geometry_from_affine(affine), {4, 3, 2}, labels, "");
+  const auto written = encode_nifti(*geometry_from_affine(affine), {4, 3, 2}, labels, "");
   ASSERT_TRUE(written.ok()) << written.error().message;
   EXPECT_EQ(written->size(), 352U + 24);
   const NiftiImage image = decode(*written);

@@ -61,7 +61,7 @@ double rounding_of_qform(double a) {
 }
 
 void expect_both_forms(const Affine& affine, double tolerance) {
-  const NiftiGeometry geometry = geometry_from_affine(affine, 4);
+  const NiftiGeometry geometry = *geometry_from_affine(affine, 4);
   EXPECT_EQ(geometry.sform_code, 4);
   EXPECT_EQ(geometry.qform_code, 4);
   EXPECT_EQ(geometry.xyzt_units, 2);
@@ -79,7 +79,7 @@ void expect_both_forms(const Affine& affine, double tolerance) {
 }
 
 void expect_sform_alone(const Affine& affine) {
-  const NiftiGeometry geometry = geometry_from_affine(affine);
+  const NiftiGeometry geometry = *geometry_from_affine(affine);
   EXPECT_EQ(geometry.sform_code, 2);
   EXPECT_EQ(*affine_from_sform(geometry), affine);
   EXPECT_EQ(geometry.qform_code, 0);
@@ -101,13 +101,27 @@ TEST(NiftiGeometryTest, EveryOrientation) {
       const Affine affine = placed(turn, kSpacing);
       expect_both_forms(affine, rounding_of_qform(0.5));
 
-      auto file = encode_nifti(geometry_from_affine(affine), {4, 3, 2}, std::vector<float>(24), "");
+      auto file =
+          encode_nifti(*geometry_from_affine(affine), {4, 3, 2}, std::vector<float>(24), "");
       ASSERT_TRUE(file.ok()) << file.error().message;
       const auto image = decode_nifti(std::move(*file), "volume.nii");
       ASSERT_TRUE(image.ok()) << image.error().message;
       EXPECT_TRUE(image->header.notes.empty()) << image->header.notes[0];
     }
   } while (std::next_permutation(order.begin(), order.end()));
+}
+
+// Reordering a grid's axes moves its first voxel: from within what a header can say to beyond.
+TEST(NiftiGeometryTest, RefusesAPlaceThatNoHeaderCanSay) {
+  Affine affine = scaling_affine({100, 100, 100});
+  affine[0][3] = 1e7;
+  EXPECT_TRUE(geometry_from_affine(affine).ok());
+  affine[0][3] = 10'013'900;
+  const auto geometry = geometry_from_affine(affine);
+  ASSERT_FALSE(geometry.ok());
+  EXPECT_EQ(geometry.error().message,
+            "voxels of 100 x 100 x 100 mm, the first at (10013900, 0, 0), expected sizes of 1e-4 "
+            "to 1e4 mm and a place within 1e7 mm");
 }
 
 TEST(NiftiGeometryTest, RandomRotations) {

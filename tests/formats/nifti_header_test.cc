@@ -4,8 +4,8 @@
 #include <limits>
 #include <string>
 
-#include "formats/gzip.h"
 #include "formats/nifti.h"
+#include "support/gzip.h"
 #include "support/nifti_builder.h"
 
 namespace mezzotint {
@@ -42,8 +42,8 @@ TEST(NiftiHeader, NotNiftiIsNamedForWhatItIs) {
   auto dicom = std::vector<std::byte>(200);
   std::memcpy(dicom.data() + 128, "DICM", 4);
   expect_refused(dicom, "is a DICOM file");
-  expect_refused(*gzip(*gzip(NiftiBuilder().build())), "is compressed twice");
-  expect_refused(*gzip({}), "is empty");
+  expect_refused(testing::gzipped(testing::gzipped(NiftiBuilder().build())), "is compressed twice");
+  expect_refused(testing::gzipped({}), "is empty");
 }
 
 TEST(NiftiHeader, TruncationAtEveryLengthIsRefused) {
@@ -61,7 +61,7 @@ TEST(NiftiHeader, TruncationAtEveryLengthIsRefused) {
 TEST(NiftiHeader, TruncatedContentInsideWholeGzipIsRefused) {
   auto file = NiftiBuilder().build();
   file.pop_back();
-  expect_refused(*gzip(file),
+  expect_refused(testing::gzipped(file),
                  "has 375 bytes, but 4 x 3 x 2 voxels of uint8 from byte 352 need 376");
 }
 
@@ -93,7 +93,8 @@ TEST(NiftiHeader, BadDimensionsAreRefusedWithoutAllocating) {
                    "30000 x 30000 x 30000 voxels of uint8 need more than 4 GiB");
     // Below the limit, but not there.
     expect_refused(NiftiBuilder(version).dims({1000, 1000, 1000}).build(), "is truncated");
-    expect_refused(*gzip(NiftiBuilder(version).dims({1000, 1000, 1000}).build()), "is truncated");
+    expect_refused(testing::gzipped(NiftiBuilder(version).dims({1000, 1000, 1000}).build()),
+                   "is truncated");
   }
   constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
   expect_refused(NiftiBuilder(2).dims({kHuge, kHuge, kHuge}).build(), "need more than 4 GiB");

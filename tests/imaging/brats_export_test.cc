@@ -30,6 +30,8 @@ TEST(BratsExport, PublishedSize) {
   volume.data.back() = 0;
   const Volume exported = brats_export(volume);
   EXPECT_EQ(exported.dims, (Dims3{240, 240, 155}));
+  EXPECT_EQ(brats_grid(volume).dims, exported.dims);
+  EXPECT_EQ(brats_grid(volume).affine, exported.affine);
   // 24 planes before and after x and y; 6 before and 5 after z.
   EXPECT_EQ(exported.affine,
             (Affine{{{-1, 0, 0, 0}, {0, -1, 0, 239}, {0, 0, 1, 0}, {0, 0, 0, 1}}}));

@@ -101,7 +101,7 @@ void check_transposition(const FixtureCase& fixture, const FixtureTensor& sample
   const std::vector<float> in_memory_order = reverse_axes<float>(*expected, dims);
   const auto voxels = static_cast<std::size_t>(dims[0] * dims[1] * dims[2]);
   for (std::size_t first = 0; first < values->size(); first += voxels) {
-    auto file = encode_nifti(geometry_from_affine(identity_affine()), dims,
+    auto file = encode_nifti(*geometry_from_affine(identity_affine()), dims,
                              std::span(*values).subspan(first, voxels), "");
     ASSERT_TRUE(file.ok()) << file.error().message;
     const auto image = decode_nifti(std::move(*file), "volume.nii");

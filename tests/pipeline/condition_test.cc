@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "formats/ckpt_files.h"
 #include "support/nifti_builder.h"
 
@@ -47,6 +49,11 @@ TEST(ChooseGrid, RefusesProductsThatOverflow) {
   const std::int64_t huge = std::int64_t{1} << 62;
   expect_error(choose_grid(model, Size{huge, huge, huge}),
                "4611686018427387904: more than 2147483648 voxels");
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  expect_error(choose_grid(model, Size{most, most, most}), "more than 2147483648 voxels");
+  const std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  expect_error(choose_grid(model, Size{least, 16, 16}),
+               "the nearest to -9223372036854775808 is 16");
 }
 
 // An LPS mask of 17 x 20 x 30 voxels, and a model of 3 levels that wants other axes.
