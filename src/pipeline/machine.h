@@ -22,7 +22,7 @@ std::unique_ptr<Backend> this_backend();
 Status check_memory(std::uint64_t predicted, std::optional<std::uint64_t> limit,
                     const Machine& machine);
 
-// "3.41 GB" (10^9 bytes).
+// "3.41 GB" (10^9 bytes), "80.76 MB", "1.024 kB", "512 bytes".
 std::string format_bytes(std::uint64_t bytes);
 
 }  // namespace mezzotint
