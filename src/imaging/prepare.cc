@@ -14,7 +14,7 @@ constexpr double kLeastAirShare = 0.9;   // of the outer faces
 constexpr double kProbabilityCut = 0.5;  // of a mask of probabilities
 
 bool are_probabilities(const ValueTally& values) {
-  return values.nan == 0 && values.infinite == 0 && values.lowest >= 0 && values.highest <= 1;
+  return values.nan == 0 && values.lowest >= 0 && values.highest <= 1;
 }
 
 // The only value that is not 0, if it is a whole number above 0.
@@ -160,8 +160,7 @@ Result<Reading> read_unexplained(const NiftiImage& image, const ValueTally& valu
 
 Result<Region> region_of_mask(const NiftiImage& image, std::string_view what) {
   const ValueTally values = tally_values(image);
-  if (!(values.nan == 0 && values.infinite == 0 && values.lowest >= 0 &&
-        (values.all_whole || values.highest <= 1))) {
+  if (!(values.nan == 0 && values.lowest >= 0 && (values.all_whole || values.highest <= 1))) {
     return invalid_input(
         "{}: {}, expected a mask of one structure: whole numbers from 0, or values from 0 to 1",
         what, values.describe(kListed));

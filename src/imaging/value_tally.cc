@@ -32,12 +32,8 @@ void ValueTally::add(double value) {
     ++nan;
     return;
   }
-  if (std::isinf(value)) {
-    ++infinite;
-  } else {
-    lowest = std::min(lowest, value);
-    highest = std::max(highest, value);
-  }
+  lowest = std::min(lowest, value);
+  highest = std::max(highest, value);
   if (const auto found = counts.find(value); found != counts.end()) {
     ++found->second;
   } else if (counts.size() < kMostCounted) {

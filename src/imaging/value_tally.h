@@ -25,10 +25,9 @@ struct ValueTally {
   // The first kMostCounted distinct values, those near a whole number as that number.
   std::map<double, std::int64_t> counts;
   std::int64_t nan = 0;
-  std::int64_t infinite = 0;     // among the above too
   std::int64_t not_counted = 0;  // of further distinct values
   bool all_whole = true;
-  // Of all finite values.
+  // Of all values but NaN.
   double lowest = std::numeric_limits<double>::infinity();
   double highest = -std::numeric_limits<double>::infinity();
 

@@ -1,6 +1,8 @@
 #include "pipeline/inspect_image.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -56,34 +58,46 @@ std::string placed_by(const NiftiHeader& header) {
   return "";
 }
 
-VoxelSummary summary_of(const ValueTally& tally, std::int64_t voxels) {
-  VoxelSummary summary{voxels, tally.nan + tally.infinite, 0, 0, {}};
-  if (tally.lowest <= tally.highest) {
-    summary.least = tally.lowest;
-    summary.most = tally.highest;
+bool may_be_labels(const ValueTally& tally) {
+  return tally.all_whole && tally.counts.size() <= kMostLabels;
+}
+
+Result<VoxelSummary> summarize(const NiftiImage& image, const CancelToken* cancel) {
+  VoxelSummary summary;
+  summary.voxels = image.voxels();
+  double least = std::numeric_limits<double>::infinity();
+  double most = -least;
+  ValueTally tally;
+  std::array<double, 4096> block;
+  for (std::int64_t first = 0; first < summary.voxels; first += std::ssize(block)) {
+    if (stop_requested(cancel)) {
+      return stopped();
+    }
+    const auto values = std::span(block).first(static_cast<std::size_t>(
+        std::min<std::int64_t>(std::ssize(block), summary.voxels - first)));
+    image.read_values(first, values);
+    for (const double value : values) {
+      if (may_be_labels(tally)) {
+        tally.add(value);
+      }
+      if (std::isfinite(value)) {
+        least = std::min(least, value);
+        most = std::max(most, value);
+      } else {
+        ++summary.not_finite;
+      }
+    }
   }
-  if (tally.all_whole && tally.counts.size() <= kMostLabels) {
+  if (least <= most) {
+    summary.least = least;
+    summary.most = most;
+  }
+  if (may_be_labels(tally)) {
     for (const auto& [value, count] : tally.counts) {
       summary.labels.push_back({static_cast<std::int64_t>(value), count});
     }
   }
   return summary;
-}
-
-Result<VoxelSummary> summarize(const NiftiImage& image, const CancelToken* cancel) {
-  ValueTally tally;
-  std::array<double, 4096> block;
-  const std::int64_t voxels = image.voxels();
-  for (std::int64_t first = 0; first < voxels; first += std::ssize(block)) {
-    if (stop_requested(cancel)) {
-      return stopped();
-    }
-    const auto values = std::span(block).first(
-        static_cast<std::size_t>(std::min<std::int64_t>(std::ssize(block), voxels - first)));
-    image.read_values(first, values);
-    std::ranges::for_each(values, [&](double value) { tally.add(value); });
-  }
-  return summary_of(tally, voxels);
 }
 
 MaskVerdict judge_for_recipe(const NiftiImage& image, RecipeKind kind,
