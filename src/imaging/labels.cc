@@ -44,8 +44,11 @@ std::string prepare_command(const LabelSet& recipe, std::string_view mask) {
 // A refusal of values that `prepare` has a rule for says so.
 Error name_prepare(Error refusal, const NiftiImage& image, const LabelSet& recipe,
                    std::string_view what) {
-  const auto reading = read_unexplained(image, tally_values(image), recipe, what);
-  if (reading && !reading->done.empty()) {
+  const ValueTally values = tally_values(image);
+  if (!is_brain_mask(values, recipe)) {
+    return refusal;
+  }
+  if (const auto reading = read_unexplained(image, values, recipe, what)) {
     refusal.message += fmt::format("; {} makes it usable: {}", prepare_command(recipe, what),
                                    fmt::join(reading->done, ", "));
   }
