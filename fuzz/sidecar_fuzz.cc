@@ -1,6 +1,5 @@
-// Any text as the JSON beside a volume, for both of its readers: the one that looks whether a run's
-// files are there, and the one that says where an image comes from. What is no sidecar is nothing
-// to either, and what is one has a hash for each file.
+// Any text as the JSON beside a volume, and as the origin of an image that it may list. What is one
+// has a hash for each file.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -16,18 +15,22 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto claim = parse_sidecar(text, "scan.json");
   if (claim) {
-    check(!claim->file_sha256.empty(), "a sidecar lists files");
-    check(claim->file_sha256.size() <= size, "no more than it has bytes");
+    check(!claim->files.empty(), "a sidecar lists files");
+    check(claim->files.size() <= size, "no more than it has bytes");
+    std::size_t texts = claim->version.size() + claim->model.size() + claim->mask.size() +
+                        claim->sampler.size() + claim->run_sha256.size();
+    for (const ClaimedFile& file : claim->files) {
+      check(!file.sha256.empty(), "each file has a hash");
+      texts += file.name.size() + file.sha256.size();
+    }
+    // A byte that is not UTF-8 ends the parse, so no text grows.
+    check(texts <= size, "texts are those of the file");
+    if (const auto origin = origin_of(*claim, "scan.nii", hash)) {
+      check(origin->sidecar.empty(), "a text has no place");
+    }
   } else {
     check(claim.error().message == "scan.json: is not the sidecar of a generated volume",
           "an error says what is wrong");
-  }
-  if (const auto origin = parse_origin(text, "scan.nii", hash)) {
-    check(origin->sidecar.empty(), "text has no place");
-    check(origin->version.size() + origin->modality.size() + origin->model.size() +
-                  origin->mask.size() + origin->sampler.size() <=
-              size,
-          "texts are those of the file");
   }
   return 0;
 }

@@ -57,6 +57,14 @@ Status InputFile::read_at(std::uint64_t offset, std::span<std::byte> out) const 
   return {};
 }
 
+Result<std::vector<std::byte>> InputFile::start(std::size_t most) const {
+  std::vector<std::byte> bytes(std::min<std::uint64_t>(size_, most));
+  if (Status status = read_at(0, bytes); !status) {
+    return status.error();
+  }
+  return bytes;
+}
+
 Result<std::vector<std::byte>> read_file(const std::filesystem::path& path, std::uint64_t limit) {
   auto file = InputFile::open(path);
   if (!file) {

@@ -25,6 +25,8 @@ class InputFile {
 
   // Fills `out` from `offset`; a short read is an error (the file was truncated meanwhile).
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const;
+  // The first `most` bytes, or all.
+  [[nodiscard]] Result<std::vector<std::byte>> start(std::size_t most) const;
 
  private:
   InputFile() = default;

@@ -22,4 +22,17 @@ std::string in_quotes(std::string_view text) {
   return line;
 }
 
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789%+,-./:=@_";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) {
+    return std::string(text);
+  }
+  std::string word = "'";
+  for (const char c : text) {
+    word += c == '\'' ? std::string_view("'\\''") : std::string_view(&c, 1);
+  }
+  return word + "'";
+}
+
 }  // namespace mezzotint

@@ -1,4 +1,4 @@
-// Names from files, made fit for one line on a terminal.
+// Names from files, made fit for one line on a terminal or for a shell.
 #pragma once
 
 #include <string>
@@ -8,5 +8,7 @@ namespace mezzotint {
 
 // `text` in backquotes; bytes outside printable ASCII as \xNN; cut after 96 bytes with "...".
 [[nodiscard]] std::string in_quotes(std::string_view text);
+// As one word of a POSIX shell's command: in single quotes where it needs them.
+[[nodiscard]] std::string shell_word(std::string_view text);
 
 }  // namespace mezzotint

@@ -13,13 +13,10 @@
 #include "cli/generate_print.h"
 #include "cli/print.h"
 #include "cli/verb.h"
+#include "pipeline/machine.h"
 
 namespace mezzotint::cli {
 namespace {
-
-std::string gigabytes(std::uint64_t bytes) {
-  return fmt::format("{:.2f} GB", static_cast<double>(bytes) / 1e9);
-}
 
 std::string duration(double seconds) {
   if (seconds < 60) {
@@ -60,9 +57,9 @@ class Screen final : public GeneratePrinter {
                                     o.threads, o.threads == 1 ? "" : "s"));
     }
     line("mask", o.mask);
-    line("volume", fmt::format("{}x{}x{}: {}", o.grid[0], o.grid[1], o.grid[2], o.fit));
+    line("volume", fmt::format("{}: {}", grid_text(o.grid), o.fit));
     if (!told_) {
-      line("memory", fmt::format("{} predicted peak", gigabytes(o.predicted_peak_bytes)));
+      line("memory", fmt::format("{} predicted peak", format_bytes(o.predicted_peak_bytes)));
       line("time", fmt::format("about {} ({} x {})", duration(o.steps * o.predicted_step_seconds),
                                o.steps, duration(o.predicted_step_seconds)));
     }
@@ -126,7 +123,7 @@ class Screen final : public GeneratePrinter {
     print_files(r);
     print_to(stderr, "done in {} (loading {}, sampling {}), peak memory {}\n",
              duration(r.total_seconds), duration(r.load_seconds), duration(r.sample_seconds),
-             gigabytes(r.peak_bytes));
+             format_bytes(r.peak_bytes));
   }
 
   int fail(const Error& error, int exit_code) override {

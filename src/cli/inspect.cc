@@ -47,11 +47,14 @@ Verb add_inspect(CLI::App& program) {
       "  mezzotint inspect models/demo-brain32 --size 64\n"
       "  mezzotint inspect mask.nii.gz --model models/demo-brain32");
   app->add_option("file", a.request.path,
-                  "Checkpoint, model folder, NIfTI image, noise or dump; the content decides")
+                  "Checkpoint, model folder, NIfTI image, noise, dump, sidecar or state of a run; "
+                  "the content decides")
       ->required()
       ->type_name("FILE|FOLDER");
   app->add_option("--size", a.size, "Grid to tell costs for: 64 or 128x128x96 [the model's]");
   app->add_option("--weights", a.request.weights, "ema or model [ema, else model]");
+  app->add_option("--variant", a.request.variant,
+                  "Network of plain keys under a group: auto or med-ddpm [auto]");
   app->add_option("--model", a.request.model, "Judge an image as a mask for this model too");
   app->add_flag("--no-check", a.no_check, "Leave the values of weights unread");
   app->add_flag("--json", a.json, "One JSON object on stdout");

@@ -14,11 +14,10 @@ ordered_json or_null(const std::optional<T>& value) {
 }
 
 ordered_json to_json(const TensorsSummary& tensors) {
-  ordered_json json{{"file", tensors.file.string()},
-                    {"bytes", tensors.file_bytes},
-                    {"format", tensors.format},
-                    {"groups", ordered_json::array()},
-                    {"first", ordered_json::array()}};
+  ordered_json json{{"file", tensors.file.string()},   {"files", tensors.files},
+                    {"bytes", tensors.file_bytes},     {"format", tensors.format},
+                    {"count", tensors.tensors},        {"group_count", tensors.group_count},
+                    {"groups", ordered_json::array()}, {"first", ordered_json::array()}};
   for (const GroupSummary& group : tensors.groups) {
     ordered_json types = ordered_json::array();
     for (const DTypeUse& use : group.types) {
@@ -116,16 +115,31 @@ ordered_json to_json(const VoxelSummary& voxels) {
           {"labels", voxels.labels.empty() ? ordered_json(nullptr) : std::move(labels)}};
 }
 
+ordered_json to_json(const SidecarClaim& claim) {
+  ordered_json files = ordered_json::array();
+  for (const ClaimedFile& file : claim.files) {
+    files.push_back({{"name", file.name}, {"modality", file.modality}, {"sha256", file.sha256}});
+  }
+  return {{"version", claim.version},  {"model", claim.model},
+          {"mask", claim.mask},        {"sampler", claim.sampler},
+          {"steps", claim.steps},      {"seed", or_null(claim.seed)},
+          {"files", std::move(files)}, {"run_sha256", claim.run_sha256}};
+}
+
 ordered_json to_json(const Origin& origin) {
-  return {{"sidecar", origin.sidecar.string()},
-          {"version", origin.version},
-          {"modality", origin.modality},
-          {"unchanged", origin.unchanged},
-          {"model", origin.model},
-          {"mask", origin.mask},
-          {"sampler", origin.sampler},
-          {"steps", origin.steps},
-          {"seed", or_null(origin.seed)}};
+  ordered_json json{{"sidecar", origin.sidecar.string()},
+                    {"modality", origin.modality},
+                    {"unchanged", origin.unchanged}};
+  json.update(to_json(origin.claim));
+  return json;
+}
+
+ordered_json to_json(const RunStateContent& state) {
+  return {{"step", state.step},
+          {"steps", state.shape.steps},
+          {"values", state.shape.elements},
+          {"carried", state.shape.carried},
+          {"run_sha256", state.shape.identity}};
 }
 
 ordered_json to_json(const ImageSummary& image) {
@@ -175,6 +189,12 @@ void print_report_json(const InspectReport& report) {
   }
   if (report.image) {
     json["image"] = to_json(*report.image);
+  }
+  if (report.sidecar) {
+    json["sidecar"] = to_json(*report.sidecar);
+  }
+  if (report.state) {
+    json["run_state"] = to_json(*report.state);
   }
   json["problem"] = report.problem ? ordered_json(report.problem->message) : ordered_json(nullptr);
   // Texts from files may hold bytes that are not UTF-8.

@@ -34,25 +34,8 @@ void line(std::string_view key, const std::string& value) {
   } while (!rest.empty());
 }
 
-std::string bytes_text(std::uint64_t bytes) {
-  const auto value = static_cast<double>(bytes);
-  if (value >= 1e9) {
-    return fmt::format("{:.2f} GB", value / 1e9);
-  }
-  if (value >= 1e6) {
-    return fmt::format("{:.1f} MB", value / 1e6);
-  }
-  return value >= 1e3 ? fmt::format("{:.1f} kB", value / 1e3) : fmt::format("{} bytes", bytes);
-}
-
 std::string counted(std::int64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
-template <typename T>
-std::string grid_text(const std::array<T, 3>& sides) {
-  return fmt::format("{:.6g}x{:.6g}x{:.6g}", static_cast<double>(sides[0]),
-                     static_cast<double>(sides[1]), static_cast<double>(sides[2]));
 }
 
 void print_headline(const std::filesystem::path& path, const std::string& what) {
@@ -65,7 +48,7 @@ std::string types_text(const GroupSummary& group) {
   std::vector<std::string> parts;
   for (const DTypeUse& use : group.types) {
     parts.push_back(
-        fmt::format("{} of {} ({})", use.tensors, name_of(use.dtype), bytes_text(use.bytes)));
+        fmt::format("{} of {} ({})", use.tensors, name_of(use.dtype), format_bytes(use.bytes)));
   }
   return fmt::format("{}, {}", counted(group.tensors, "tensor"), fmt::join(parts, ", "));
 }
@@ -78,14 +61,13 @@ void print_groups(const TensorsSummary& tensors) {
   if (tensors.groups.empty()) {
     line("group", "no tensors");
   }
+  if (const auto listed = std::ssize(tensors.groups); tensors.group_count > listed) {
+    line("", fmt::format("and {} more", counted(tensors.group_count - listed, "group")));
+  }
 }
 
 void print_tensors(const TensorsSummary& tensors) {
   print_groups(tensors);
-  std::int64_t count = 0;
-  for (const GroupSummary& group : tensors.groups) {
-    count += group.tensors;
-  }
   std::string_view key = "tensors";
   for (const TensorInfo& tensor : tensors.first) {
     const std::string path = tensor.group.empty() ? tensor.name : tensor.group + "/" + tensor.name;
@@ -93,9 +75,14 @@ void print_tensors(const TensorsSummary& tensors) {
                           name_of(tensor.dtype)));
     key = "";
   }
-  if (const auto listed = static_cast<std::int64_t>(tensors.first.size()); count > listed) {
-    line("", fmt::format("and {} more", count - listed));
+  if (const auto listed = std::ssize(tensors.first); tensors.tensors > listed) {
+    line("", fmt::format("and {} more", tensors.tensors - listed));
   }
+}
+
+std::string size_text(const TensorsSummary& tensors) {
+  return fmt::format("{}, {}{}", tensors.format, format_bytes(tensors.file_bytes),
+                     tensors.files > 1 ? fmt::format(" in {} files", tensors.files) : "");
 }
 
 std::string_view headline_of(InspectKind kind) {
@@ -167,7 +154,7 @@ void print_row(std::string_view level, std::string_view grid, std::string_view c
   };
   print_to(stdout, "  {:<8}{:>14}{:>10}{:>14}{:>12}{:>12}{:>13}{:>13}\n", level, grid, channels,
            giga(cost.conv_flops), giga(cost.attention_flops), giga(cost.other_flops),
-           bytes_text(cost.activation_bytes), bytes_text(cost.largest_bytes));
+           format_bytes(cost.activation_bytes), format_bytes(cost.largest_bytes));
 }
 
 void print_levels(const ModelSummary& model) {
@@ -190,10 +177,10 @@ void print_levels(const ModelSummary& model) {
 
 void print_memory(const ModelSummary& model) {
   if (model.memory) {
-    line("memory",
-         fmt::format("{} planned peak of one evaluation: weights {}, activations {}",
-                     bytes_text(model.memory->peak_bytes), bytes_text(model.memory->packed_bytes),
-                     bytes_text(model.memory->arena_bytes)));
+    line("memory", fmt::format("{} planned peak of one evaluation: weights {}, activations {}",
+                               format_bytes(model.memory->peak_bytes),
+                               format_bytes(model.memory->packed_bytes),
+                               format_bytes(model.memory->arena_bytes)));
     line("time", fmt::format("about {:.3g} s an evaluation on this machine",
                              model.memory->predicted_seconds));
   }
@@ -202,13 +189,12 @@ void print_memory(const ModelSummary& model) {
          fmt::format("{}, in the {} of this machine",
                      *model.largest_cube == 0 ? std::string("no grid")
                                               : fmt::format("cubes up to {}", *model.largest_cube),
-                     bytes_text(model.memory_bytes)));
+                     format_bytes(model.memory_bytes)));
   }
 }
 
 void print_model(const ModelSummary& model, const TensorsSummary& tensors) {
-  line("file", fmt::format("{}, {}, {}", tensors.file.filename().string(), tensors.format,
-                           bytes_text(tensors.file_bytes)));
+  line("file", fmt::format("{}, {}", tensors.file.filename().string(), size_text(tensors)));
   print_groups(tensors);
   line("weights", weights_text(model));
   line("parameters", fmt::format("{:.3f} M{}", static_cast<double>(model.parameters) / 1e6,
@@ -239,7 +225,7 @@ void print_model(const ModelSummary& model, const TensorsSummary& tensors) {
 std::string file_text(const ImageSummary& image) {
   return fmt::format("NIfTI-{}, {}, {}-endian, {}{}", image.header.version,
                      image.header.two_files ? "a .hdr/.img pair" : "one file",
-                     image.header.big_endian ? "big" : "little", bytes_text(image.file_bytes),
+                     image.header.big_endian ? "big" : "little", format_bytes(image.file_bytes),
                      image.compressed ? " compressed" : "");
 }
 
@@ -269,14 +255,17 @@ void print_voxels(const VoxelSummary& voxels) {
        voxels.labels.empty() ? "none: the values are not a few whole numbers" : label_text(voxels));
 }
 
+std::string run_text(const SidecarClaim& claim) {
+  return fmt::format("model {} and mask {}, {} with {}, {}", in_quotes(claim.model),
+                     in_quotes(claim.mask), counted(claim.steps, "step"), in_quotes(claim.sampler),
+                     claim.seed ? fmt::format("seed {}", *claim.seed) : "noise from a file");
+}
+
 void print_origin(const Origin& origin) {
-  line("made by",
-       fmt::format("Mezzotint {}: {} of model {} and mask {}, {} with {}, {}; {}{}",
-                   in_quotes(origin.version), in_quotes(origin.modality), in_quotes(origin.model),
-                   in_quotes(origin.mask), counted(origin.steps, "step"), in_quotes(origin.sampler),
-                   origin.seed ? fmt::format("seed {}", *origin.seed) : "noise from a file",
-                   origin.unchanged ? "as written, says " : "changed since, says ",
-                   origin.sidecar.filename().string()));
+  line("made by", fmt::format("Mezzotint {}: {} of {}; {}{}", in_quotes(origin.claim.version),
+                              in_quotes(origin.modality), run_text(origin.claim),
+                              origin.unchanged ? "as written, says " : "changed since, says ",
+                              origin.sidecar.filename().string()));
 }
 
 void print_image(const ImageSummary& image) {
@@ -311,6 +300,23 @@ void print_image(const ImageSummary& image) {
   }
 }
 
+// What runs leave -------------------------------------------------------------------------------
+
+void print_sidecar(const SidecarClaim& claim) {
+  line("made by", fmt::format("Mezzotint {}: {}", in_quotes(claim.version), run_text(claim)));
+  for (const ClaimedFile& file : claim.files) {
+    line("file", fmt::format("{}, {}", in_quotes(file.name), in_quotes(file.modality)));
+  }
+  line("run", in_quotes(claim.run_sha256));
+}
+
+void print_state(const RunStateContent& state) {
+  line("steps", fmt::format("{} of {} done; the command that began it goes on from there",
+                            state.step, state.shape.steps));
+  line("values", fmt::format("{} of x, {} carried", state.shape.elements, state.shape.carried));
+  line("run", in_quotes(state.shape.identity));
+}
+
 }  // namespace
 
 void print_report(const InspectReport& report) {
@@ -319,13 +325,22 @@ void print_report(const InspectReport& report) {
     print_image(*report.image);
     return;
   }
+  if (report.sidecar) {
+    print_headline(report.path, "the sidecar of a generated volume");
+    print_sidecar(*report.sidecar);
+    return;
+  }
+  if (report.state) {
+    print_headline(report.path, "the state of an interrupted run");
+    print_state(*report.state);
+    return;
+  }
   print_headline(report.path, std::string(headline_of(report.kind)));
   if (report.model) {
     print_model(*report.model, *report.tensors);
     return;
   }
-  line("file",
-       fmt::format("{}, {}", report.tensors->format, bytes_text(report.tensors->file_bytes)));
+  line("file", size_text(*report.tensors));
   print_tensors(*report.tensors);
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cstddef>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -28,14 +27,6 @@ constexpr std::string_view kMapKey = "weight_map";
 bool is_plain_file_name(std::string_view name) {
   return !name.empty() && name.size() <= kLongestFileName && name != "." && name != ".." &&
          name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos;
-}
-
-bool is_zip(const InputFile& file) {
-  constexpr std::string_view kMagic = "PK\x03\x04";
-  std::array<char, kMagic.size()> start{};
-  return file.size() >= start.size() &&
-         file.read_at(0, std::as_writable_bytes(std::span(start))).ok() &&
-         std::string_view(start.data(), start.size()) == kMagic;
 }
 
 // Receives the index's JSON piece by piece and keeps the map alone.
@@ -177,7 +168,8 @@ class ShardReader {
     if (!file) {
       return file.error();
     }
-    if (is_zip(*file)) {
+    const auto start = file->start(kProbeBytes);
+    if (start && tensor_format(*start) == kTorch) {
       return unsupported(
           "{}: its shard {} is a torch checkpoint, expected safetensors; save the model as "
           "safetensors or in one file",

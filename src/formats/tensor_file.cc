@@ -3,9 +3,9 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "base/check.h"
@@ -99,10 +99,19 @@ std::vector<std::filesystem::path> TensorFile::files() const {
   return paths;
 }
 
+std::uint64_t TensorFile::bytes() const {
+  std::uint64_t sum = 0;
+  for (const InputFile& file : files_) {
+    sum += file.size();
+  }
+  return sum;
+}
+
 std::vector<std::string> TensorFile::groups() const {
   std::vector<std::string> names;
+  std::set<std::string_view> known;
   for (const TensorInfo& info : directory_.tensors) {
-    if (std::find(names.begin(), names.end(), info.group) == names.end()) {
+    if (known.insert(info.group).second) {
       names.push_back(info.group);
     }
   }
@@ -236,10 +245,6 @@ bool is_json_object(std::span<const std::byte> bytes) {
   return first != bytes.end() && *first == std::byte{'{'} && is_text(bytes);
 }
 
-constexpr std::string_view kTorch = "torch checkpoint";
-constexpr std::string_view kSafetensors = "safetensors";
-constexpr std::string_view kSharded = "sharded safetensors";
-
 Result<std::unique_ptr<TensorFile>> open_sharded(InputFile index) {
   auto sharded = read_sharded_safetensors(index);
   if (!sharded) {
@@ -310,15 +315,14 @@ Result<std::unique_ptr<TensorFile>> open_tensor_file(const std::filesystem::path
   if (!file) {
     return file.error();
   }
-  std::array<std::byte, kProbeBytes> buffer{};
-  const auto probe = std::span(buffer).first(std::min<std::uint64_t>(file->size(), kProbeBytes));
-  if (Status status = file->read_at(0, probe); !status) {
-    return status.error();
+  const auto start = file->start(kProbeBytes);
+  if (!start) {
+    return start.error();
   }
-  const auto format = tensor_format(probe);
+  const auto format = tensor_format(*start);
   if (!format) {
     return invalid_input("{}: {}; expected safetensors or a torch checkpoint", path.string(),
-                         describe_other(probe));
+                         describe_other(*start));
   }
   if (*format == kSharded) {
     return open_sharded(std::move(*file));

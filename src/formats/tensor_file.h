@@ -78,7 +78,9 @@ class TensorFile {
   [[nodiscard]] const std::map<std::string, std::string>& metadata() const {
     return directory_.metadata;
   }
-  // Names of the groups that hold tensors, in file order.
+  // Of all of files().
+  [[nodiscard]] std::uint64_t bytes() const;
+  // Names of the groups that hold tensors, in file order: up to as many as tensors.
   [[nodiscard]] std::vector<std::string> groups() const;
   [[nodiscard]] std::optional<std::size_t> find(std::string_view group,
                                                 std::string_view name) const;
@@ -110,8 +112,12 @@ class TensorFile {
 // How many bytes of a file's start tell what it is.
 inline constexpr std::size_t kProbeBytes = 64;
 
-// By the first kProbeBytes of a file: "torch checkpoint", "safetensors" or "sharded safetensors"
-// (any JSON object may be such an index); nothing: none of them.
+inline constexpr std::string_view kTorch = "torch checkpoint";
+inline constexpr std::string_view kSafetensors = "safetensors";
+inline constexpr std::string_view kSharded = "sharded safetensors";
+
+// One of the above by the first kProbeBytes of a file (any JSON object may be an index of shards);
+// nothing: none of them.
 [[nodiscard]] std::optional<std::string_view> tensor_format(std::span<const std::byte> start);
 // What a file that is none looks like, by the same bytes, and what to do.
 [[nodiscard]] std::string_view describe_other(std::span<const std::byte> start);

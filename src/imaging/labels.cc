@@ -6,6 +6,8 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/quote.h"
+#include "imaging/prepare.h"
 #include "imaging/value_tally.h"
 
 namespace mezzotint {
@@ -34,9 +36,23 @@ Error unknown_values(const ValueTally& bad, const LabelMap& map, const LabelSet&
                        remedy);
 }
 
-std::string prepare_command(const LabelSet& recipe) {
-  return fmt::format("'mezzotint prepare --recipe {} --mask MASK --t1 T1 --out NEW.nii.gz'",
-                     recipe.recipe);
+std::string prepare_command(const LabelSet& recipe, std::string_view mask) {
+  return fmt::format("`mezzotint prepare --recipe {} --mask {}{} --out NEW.nii.gz`", recipe.recipe,
+                     shell_word(mask), recipe.needs_brain ? " --t1 T1" : "");
+}
+
+// A refusal of values that `prepare` has a rule for says so.
+Error name_prepare(Error refusal, const NiftiImage& image, const LabelSet& recipe,
+                   std::string_view what) {
+  const ValueTally values = tally_values(image);
+  if (!is_brain_mask(values, recipe)) {
+    return refusal;
+  }
+  if (const auto reading = read_unexplained(image, values, recipe, what)) {
+    refusal.message += fmt::format("; {} makes it usable: {}", prepare_command(recipe, what),
+                                   fmt::join(reading->done, ", "));
+  }
+  return refusal;
 }
 
 // "1, 2 and 4".
@@ -105,7 +121,7 @@ Result<LabelMask> labels_from_nifti(const NiftiImage& image, const LabelSet& rec
                                     std::string_view what, const LabelMap* stated) {
   auto mask = read_labels(image, stated != nullptr ? *stated : own_labels(recipe), recipe, what);
   if (!mask) {
-    return mask;
+    return stated == nullptr ? name_prepare(mask.error(), image, recipe, what) : mask.error();
   }
   const LabelCounts counts = count_labels(mask->volume);
   if (stated == nullptr && look_raw(counts, recipe)) {
@@ -114,13 +130,13 @@ Result<LabelMask> labels_from_nifti(const NiftiImage& image, const LabelSet& rec
         "makes them usable, and if they do mean what this model knows, pass --label-map \"{}\"",
         what, list_present(counts), recipe.raw->means, recipe.raw->stored,
         label_name(recipe, recipe.raw->means), label_name(recipe, recipe.raw->stored),
-        prepare_command(recipe), map_as_stored(counts));
+        prepare_command(recipe, what), map_as_stored(counts));
   }
   if (recipe.needs_brain && voxels_of(counts, recipe.brain) == 0) {
     return invalid_input(
         "{}: lacks label {} ({}), which this model needs to know where the head is; "
         "{} adds it",
-        what, recipe.brain, label_name(recipe, recipe.brain), prepare_command(recipe));
+        what, recipe.brain, label_name(recipe, recipe.brain), prepare_command(recipe, what));
   }
   return mask;
 }

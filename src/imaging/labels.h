@@ -29,7 +29,8 @@ struct LabelMask {
 
 // A mask that a model may be given: read with `stated`, which is what the user says the values
 // mean, or else each label as itself. In the latter case labels that look raw are refused; in both,
-// masks that lack the brain where the recipe needs it.
+// masks that lack the brain where the recipe needs it. Where `mezzotint prepare` makes a refused
+// mask usable, the line says how, with `what` as the mask's name.
 [[nodiscard]] Result<LabelMask> labels_from_nifti(const NiftiImage& image, const LabelSet& recipe,
                                                   std::string_view what,
                                                   const LabelMap* stated = nullptr);

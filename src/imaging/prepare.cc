@@ -135,11 +135,15 @@ std::string describe_grid(const Grid& grid) {
 
 }  // namespace
 
+bool is_brain_mask(const ValueTally& values, const LabelSet& recipe) {
+  return recipe.brain == 1 && !all_known(values, own_labels(recipe)) &&
+         (single_value(values) || are_probabilities(values));
+}
+
 Result<Reading> read_unexplained(const NiftiImage& image, const ValueTally& values,
                                  const LabelSet& recipe, std::string_view what) {
   LabelMap map = own_labels(recipe);
-  const bool known = all_known(values, map);
-  if (!known && recipe.brain == 1) {
+  if (is_brain_mask(values, recipe)) {
     if (const auto single = single_value(values)) {
       map.labels[*single] = 1;
       auto mask = read_labels(image, map, recipe, what);
@@ -150,13 +154,11 @@ Result<Reading> read_unexplained(const NiftiImage& image, const ValueTally& valu
           std::move(*mask),
           {fmt::format("{}, the only value beside 0, became {}", *single, label_name(recipe, 1))}};
     }
-    if (are_probabilities(values)) {
-      return read_probabilities(image, recipe, what);
-    }
+    return read_probabilities(image, recipe, what);
   }
   auto mask = read_labels(image, map, recipe, what);
   if (!mask) {
-    if (!known && recipe.brain == 1 && values.all_whole) {
+    if (recipe.brain == 1 && values.all_whole && !all_known(values, map)) {
       return make_error(mask.error().code, "{}; if all but 0 is brain: --label-map \"*={}\"",
                         mask.error().message, label_name(recipe, 1));
     }

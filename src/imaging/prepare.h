@@ -20,6 +20,9 @@ struct Reading {
   std::vector<std::string> done;
 };
 
+// Whether read_unexplained() takes these values for a mask of the brain alone.
+[[nodiscard]] bool is_brain_mask(const ValueTally& values, const LabelSet& recipe);
+
 // Reads a mask whose values nobody has explained. In this order:
 //   - labels of the recipe are themselves, unless they look raw: then the raw value is what it
 //   means

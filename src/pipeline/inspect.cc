@@ -1,7 +1,5 @@
 #include "pipeline/inspect.h"
 
-#include <array>
-
 #include "base/error.h"
 #include "base/file.h"
 #include "pipeline/model.h"
@@ -24,22 +22,21 @@ Result<TensorsSummary> tell_tensors(const std::filesystem::path& path, InspectKi
   if (!file) {
     return file.error();
   }
-  std::array<std::byte, kProbeBytes> buffer{};
-  const auto start = std::span(buffer).first(std::min<std::uint64_t>(file->size(), kProbeBytes));
-  if (Status status = file->read_at(0, start); !status) {
-    return status.error();
+  const auto start = file->start(kProbeBytes);
+  if (!start) {
+    return start.error();
   }
-  const auto format = tensor_format(start);
+  const auto format = tensor_format(*start);
   if (!format) {
     return invalid_input("{}: {}; expected a NIfTI image, safetensors or a torch checkpoint",
-                         path.string(), describe_other(start));
+                         path.string(), describe_other(*start));
   }
   const auto tensors = open_tensor_file(path);
   if (!tensors) {
     return tensors.error();
   }
   kind = kind_of(**tensors);
-  return summarize(**tensors, *format, file->size());
+  return summarize(**tensors, *format);
 }
 
 Result<InspectReport> inspect_tensors(const InspectRequest& request, InspectReport report,
@@ -60,7 +57,9 @@ Result<InspectReport> inspect_tensors(const InspectRequest& request, InspectRepo
   if (report.kind != InspectKind::kTensors) {
     return report;
   }
-  auto answer = inspect_model(request.path, {request.weights, request.size, request.check}, cancel);
+  const ModelQuestions questions{request.weights, request.variant.value_or("auto"), request.size,
+                                 request.check};
+  auto answer = inspect_model(request.path, questions, cancel);
   if (!answer) {
     if (answer.error().code == ErrorCode::kCancelled) {
       return answer.error();
@@ -76,16 +75,17 @@ Result<InspectReport> inspect_tensors(const InspectRequest& request, InspectRepo
 
 Result<InspectReport> inspect_nifti(const InspectRequest& request, InspectReport report,
                                     const CancelToken* cancel) {
-  if (!request.model && (request.weights || request.size)) {
+  if (!request.model && (request.weights || request.variant || request.size)) {
     return invalid_input(
-        "{}: is an image; --size and --weights are for checkpoints, or go with "
+        "{}: is an image; --size, --weights and --variant are for checkpoints, or go with "
         "--model",
         request.path.string());
   }
   ImageQuestions questions;
   questions.model = request.model;
   questions.size = request.size;
-  questions.weights = request.weights.value_or(questions.weights);
+  questions.weights = request.weights;
+  questions.variant = request.variant.value_or(questions.variant);
   auto answer = inspect_image(request.path, questions, cancel);
   if (!answer) {
     return answer.error();
@@ -94,6 +94,35 @@ Result<InspectReport> inspect_nifti(const InspectRequest& request, InspectReport
   report.image = std::move(answer->summary);
   report.problem = std::move(answer->problem);
   return report;
+}
+
+// What runs leave beside volumes. Nothing when the file is neither.
+Result<std::optional<InspectReport>> inspect_left_file(const InspectRequest& request) {
+  const auto file = InputFile::open(request.path);
+  if (!file) {
+    return std::optional<InspectReport>();  // the other readers say why
+  }
+  InspectReport report;
+  report.path = request.path;
+  if (is_run_state(*file)) {
+    auto state = read_run_state(*file);
+    if (!state) {
+      return state.error();
+    }
+    report.kind = InspectKind::kRunState;
+    report.state = std::move(*state);
+  } else if (auto claim = read_sidecar(request.path)) {
+    report.kind = InspectKind::kSidecar;
+    report.sidecar = std::move(*claim);
+  } else {
+    return std::optional<InspectReport>();
+  }
+  if (request.model || request.weights || request.variant || request.size) {
+    return invalid_input(
+        "{}: is a {}; --size, --weights, --variant and --model are for checkpoints and images",
+        request.path.string(), name_of(report.kind));
+  }
+  return std::optional(std::move(report));
 }
 
 }  // namespace
@@ -105,6 +134,8 @@ std::string_view name_of(InspectKind kind) {
     case InspectKind::kNoise: return "noise";
     case InspectKind::kActivations: return "activations";
     case InspectKind::kImage: return "image";
+    case InspectKind::kSidecar: return "sidecar";
+    case InspectKind::kRunState: return "run state";
   }
   return "unknown";
 }
@@ -115,8 +146,15 @@ Result<InspectReport> inspect(const InspectRequest& request, const CancelToken* 
     report.path = request.path;
     std::error_code ignored;
     const bool folder = std::filesystem::is_directory(request.path, ignored);
-    return !folder && is_image(request.path) ? inspect_nifti(request, std::move(report), cancel)
-                                             : inspect_tensors(request, std::move(report), cancel);
+    if (!folder && is_image(request.path)) {
+      return inspect_nifti(request, std::move(report), cancel);
+    }
+    auto left = inspect_left_file(request);
+    if (!left) {
+      return left.error();
+    }
+    return *left ? Result<InspectReport>(*std::move(*left))
+                 : inspect_tensors(request, std::move(report), cancel);
   });
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -25,14 +24,6 @@ Error stopped() {
 
 bool stop_requested(const CancelToken* cancel) {
   return cancel != nullptr && cancel->requested();
-}
-
-Result<std::vector<std::byte>> start_of(const InputFile& file) {
-  std::vector<std::byte> start(std::min<std::uint64_t>(file.size(), kNiftiStartBytes));
-  if (Status status = file.read_at(0, start); !status) {
-    return status.error();
-  }
-  return start;
 }
 
 // nifti1.h, NIFTI_XFORM_*.
@@ -67,84 +58,58 @@ std::string placed_by(const NiftiHeader& header) {
   return "";
 }
 
-// Range and, as long as they may be labels, the values.
-class Tally {
- public:
-  void add(double value) {
-    if (!std::isfinite(value)) {
-      ++not_finite_;
-      return;
-    }
-    least_ = std::min(least_, value);
-    most_ = std::max(most_, value);
-    if (may_be_labels_) {
-      count(value);
-    }
-  }
-
-  [[nodiscard]] VoxelSummary summary(std::int64_t voxels) const {
-    VoxelSummary summary{voxels, not_finite_, 0, 0, {}};
-    if (least_ <= most_) {
-      summary.least = least_;
-      summary.most = most_;
-    }
-    if (may_be_labels_ && not_finite_ == 0) {
-      for (const auto& [value, count] : counts_) {
-        summary.labels.push_back({value, count});
-      }
-    }
-    return summary;
-  }
-
- private:
-  void count(double value) {
-    const auto whole = whole_number(value);
-    if (!whole) {
-      may_be_labels_ = false;
-      return;
-    }
-    // Neighbours are mostly equal.
-    if (last_ == counts_.end() || last_->first != *whole) {
-      last_ = counts_.emplace(*whole, 0).first;
-      may_be_labels_ = counts_.size() <= kMostLabels;
-    }
-    ++last_->second;
-  }
-
-  std::int64_t not_finite_ = 0;
-  double least_ = std::numeric_limits<double>::infinity();
-  double most_ = -std::numeric_limits<double>::infinity();
-  bool may_be_labels_ = true;
-  std::map<std::int64_t, std::int64_t> counts_;
-  std::map<std::int64_t, std::int64_t>::iterator last_ = counts_.end();
-};
+bool may_be_labels(const ValueTally& tally) {
+  return tally.all_whole && tally.counts.size() <= kMostLabels;
+}
 
 Result<VoxelSummary> summarize(const NiftiImage& image, const CancelToken* cancel) {
-  Tally tally;
+  VoxelSummary summary;
+  summary.voxels = image.voxels();
+  double least = std::numeric_limits<double>::infinity();
+  double most = -least;
+  ValueTally tally;
   std::array<double, 4096> block;
-  const std::int64_t voxels = image.voxels();
-  for (std::int64_t first = 0; first < voxels; first += std::ssize(block)) {
+  for (std::int64_t first = 0; first < summary.voxels; first += std::ssize(block)) {
     if (stop_requested(cancel)) {
       return stopped();
     }
-    const auto values = std::span(block).first(
-        static_cast<std::size_t>(std::min<std::int64_t>(std::ssize(block), voxels - first)));
+    const auto values = std::span(block).first(static_cast<std::size_t>(
+        std::min<std::int64_t>(std::ssize(block), summary.voxels - first)));
     image.read_values(first, values);
-    std::ranges::for_each(values, [&](double value) { tally.add(value); });
+    for (const double value : values) {
+      if (may_be_labels(tally)) {
+        tally.add(value);
+      }
+      if (std::isfinite(value)) {
+        least = std::min(least, value);
+        most = std::max(most, value);
+      } else {
+        ++summary.not_finite;
+      }
+    }
   }
-  return tally.summary(voxels);
+  if (least <= most) {
+    summary.least = least;
+    summary.most = most;
+  }
+  if (may_be_labels(tally)) {
+    for (const auto& [value, count] : tally.counts) {
+      summary.labels.push_back({static_cast<std::int64_t>(value), count});
+    }
+  }
+  return summary;
 }
 
 MaskVerdict judge_for_recipe(const NiftiImage& image, RecipeKind kind,
-                             const std::filesystem::path& name) {
+                             const std::filesystem::path& path) {
   const Recipe& recipe = recipe_of(kind);
   const LabelSet set = label_set(recipe, std::ssize(recipe.label_names));
   MaskVerdict verdict{std::string(recipe.name), false, {}, {}};
-  if (const auto dims = mask_dims(image.header, name); !dims) {
+  if (const auto dims = mask_dims(image.header, path); !dims) {
     verdict.detail = dims.error().message;
     return verdict;
   }
-  const auto labels = labels_from_nifti(image, set, name.string());
+  const auto labels = labels_from_nifti(image, set, path.string());
   verdict.usable = labels.ok();
   if (labels) {
     verdict.detail = describe_counts(count_labels(labels->volume), set);
@@ -157,7 +122,8 @@ MaskVerdict judge_for_recipe(const NiftiImage& image, RecipeKind kind,
 
 Result<MaskVerdict> judge_for_model(const std::filesystem::path& path,
                                     const ImageQuestions& questions, const CancelToken* cancel) {
-  const auto model = open_model(*questions.model, questions.weights, cancel);
+  const auto model =
+      open_model_any_weights(*questions.model, questions.weights, cancel, questions.variant);
   if (!model) {
     return model.error();
   }
@@ -182,6 +148,9 @@ Result<MaskVerdict> judge_for_model(const std::filesystem::path& path,
     verdict.notes = condition->notes;
   } else {
     verdict.detail = condition.error().message;
+  }
+  if (!questions.weights && model->weights_name != "ema") {
+    verdict.notes.push_back("generate needs --weights " + model->weights_name);
   }
   return verdict;
 }
@@ -215,7 +184,7 @@ Status read_voxels(const std::filesystem::path& path, ImageSummary& summary,
     if (stop_requested(cancel)) {
       return stopped();
     }
-    summary.masks.push_back(judge_for_recipe(*image, recipe, path.filename()));
+    summary.masks.push_back(judge_for_recipe(*image, recipe, path));
   }
   return {};
 }
@@ -225,7 +194,7 @@ Status read_voxels(const std::filesystem::path& path, ImageSummary& summary,
 bool is_image(const std::filesystem::path& path) {
   return std::ranges::any_of(nifti_files(path), [](const std::filesystem::path& half) {
     const auto file = InputFile::open(half);
-    const auto start = file ? start_of(*file) : Result<std::vector<std::byte>>(file.error());
+    const auto start = file ? file->start(kNiftiStartBytes) : file.error();
     return start && is_nifti(*start);
   });
 }
@@ -236,7 +205,7 @@ Result<ImageAnswer> inspect_image(const std::filesystem::path& path,
   if (!file) {
     return file.error();
   }
-  const auto start = start_of(*file);
+  const auto start = file->start(kNiftiStartBytes);
   if (!start) {
     return start.error();
   }

@@ -37,7 +37,9 @@ struct VoxelSummary {
 struct MaskVerdict {
   std::string target;  // "whole-head", "brats", or the file of a model
   bool usable = false;
-  std::string detail;              // counts and fit; else the line that `generate` would end with
+  // Counts and fit; else the line that `generate` would end with, which gives the `prepare` command
+  // where that makes the mask usable.
+  std::string detail;
   std::vector<std::string> notes;  // what was assumed or lost, of a model
 };
 
@@ -48,7 +50,7 @@ struct ImageSummary {
   std::string placed_by;    // one line: which of sform, qform and voxel sizes, and why
   std::string orientation;  // "RAS"
   std::array<double, 3> field_mm{};
-  std::string sha256;                  // of the file that holds the voxels
+  std::string sha256;                  // NiftiImage::sha256
   std::optional<VoxelSummary> voxels;  // nothing: they could not be read
   std::vector<MaskVerdict> masks;      // by recipe, then of the model that was asked for
   std::optional<Origin> origin;
@@ -56,7 +58,8 @@ struct ImageSummary {
 
 struct ImageQuestions {
   std::optional<std::filesystem::path> model;
-  std::string weights = "ema";                      // of `model`
+  std::optional<std::string> weights;               // of `model`; default: ema, else model
+  std::string variant = "auto";                     // of `model`
   std::optional<std::array<std::int64_t, 3>> size;  // x, y, z; grid of `model`
 };
 

@@ -1,6 +1,8 @@
 #include "pipeline/inspect_model.h"
 
 #include <algorithm>
+#include <iterator>
+#include <span>
 
 #include "base/error.h"
 #include "pipeline/condition.h"
@@ -22,28 +24,12 @@ void add(GroupSummary& group, const TensorInfo& tensor) {
   use->bytes += static_cast<std::uint64_t>(tensor.elements) * size_of(tensor.dtype);
 }
 
-// What generate would open without --weights, else what it would with.
-Result<Model> open_either(const std::filesystem::path& path,
-                          const std::optional<std::string>& weights, ModelSummary& summary,
-                          const CancelToken* cancel) {
-  summary.weights = weights.value_or("ema");
-  auto model = open_model(path, summary.weights, cancel);
-  if (model || weights || model.error().code != ErrorCode::kNotFound) {
-    return model;
-  }
-  auto other = open_model(path, "model", cancel);
-  if (!other) {
-    return model;
-  }
-  summary.weights = "model";
-  summary.weights_default = false;
-  return other;
-}
-
 void tell_facts(const Model& model, ModelSummary& summary) {
   summary.sha256 = model.sha256;
   const auto& first = model.weights.tensors;
   summary.group = first.empty() ? "" : model.tensors->tensors()[first.begin()->second].group;
+  summary.weights = model.weights_name;
+  summary.weights_default = summary.group.empty() || model.weights_name == "ema";
   summary.recipe = model.recipe->name;
   summary.modalities.assign(model.recipe->modalities.begin(), model.recipe->modalities.end());
   summary.config = model.config;
@@ -133,16 +119,23 @@ Status tell_costs(const Model& model, const ModelQuestions& questions, const Mac
 
 }  // namespace
 
-TensorsSummary summarize(const TensorFile& file, std::string_view format,
-                         std::uint64_t file_bytes) {
-  TensorsSummary summary{file.path(), file_bytes, std::string(format), {}, {}};
+TensorsSummary summarize(const TensorFile& file, std::string_view format) {
+  TensorsSummary summary;
+  summary.file = file.path();
+  summary.files = std::ssize(file.files());
+  summary.file_bytes = file.bytes();
+  summary.format = format;
+  summary.tensors = std::ssize(file.tensors());
+  const std::vector<std::string> groups = file.groups();
+  summary.group_count = std::ssize(groups);
+  for (const std::string& name : std::span(groups).first(std::min(groups.size(), kListedGroups))) {
+    summary.groups.push_back({name, 0, 0, {}});
+  }
   for (const TensorInfo& tensor : file.tensors()) {
-    auto group = std::ranges::find(summary.groups, tensor.group, &GroupSummary::name);
-    if (group == summary.groups.end()) {
-      summary.groups.push_back({tensor.group, 0, 0, {}});
-      group = std::prev(summary.groups.end());
+    const auto group = std::ranges::find(summary.groups, tensor.group, &GroupSummary::name);
+    if (group != summary.groups.end()) {
+      add(*group, tensor);
     }
-    add(*group, tensor);
     if (summary.first.size() < kListedTensors) {
       summary.first.push_back(tensor);
     }
@@ -157,7 +150,7 @@ Result<ModelAnswer> inspect_model(const std::filesystem::path& path,
                                   const ModelQuestions& questions, const CancelToken* cancel) {
   ModelAnswer answer;
   ModelSummary& summary = answer.summary;
-  const auto model = open_either(path, questions.weights, summary, cancel);
+  const auto model = open_model_any_weights(path, questions.weights, cancel, questions.variant);
   if (!model) {
     return model.error();
   }

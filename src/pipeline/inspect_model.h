@@ -34,22 +34,26 @@ struct GroupSummary {
 
 struct TensorsSummary {
   std::filesystem::path file;
-  std::uint64_t file_bytes = 0;
-  std::string format;                // "torch checkpoint", "safetensors"
-  std::vector<GroupSummary> groups;  // in file order
+  std::int64_t files = 1;        // with the shards that it names
+  std::uint64_t file_bytes = 0;  // of all of them
+  std::string format;            // tensor_format()'s
+  std::int64_t tensors = 0;
+  std::int64_t group_count = 0;
+  std::vector<GroupSummary> groups;  // the first kListedGroups in file order
   std::vector<TensorInfo> first;     // the first kListedTensors
 };
 
+// Trainers save two or three; a file may have as many as tensors.
+inline constexpr std::size_t kListedGroups = 16;
 inline constexpr std::size_t kListedTensors = 10;
 
 // Reads no values.
-[[nodiscard]] TensorsSummary summarize(const TensorFile& file, std::string_view format,
-                                       std::uint64_t file_bytes);
+[[nodiscard]] TensorsSummary summarize(const TensorFile& file, std::string_view format);
 
 struct ModelSummary {
   std::string sha256;                   // of the checkpoint
   std::string weights;                  // "ema" or "model": what `generate --weights` has to say
-  bool weights_default = true;          // `generate` takes them when nothing is said
+  bool weights_default = true;          // `generate` takes them unless --weights says otherwise
   std::string group;                    // that holds them; "": the file has no groups
   std::string recipe;                   // "whole-head", "brats", "generic"
   std::vector<std::string> modalities;  // of the image channels; empty: unknown
@@ -75,6 +79,7 @@ struct ModelSummary {
 
 struct ModelQuestions {
   std::optional<std::string> weights;
+  std::string variant = "auto";
   std::optional<std::array<std::int64_t, 3>> size;  // x, y, z
   bool check = true;
 };

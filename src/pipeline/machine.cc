@@ -54,7 +54,10 @@ std::string format_bytes(std::uint64_t bytes) {
   if (value >= 1e9) {
     return fmt::format("{:.2f} GB", value / 1e9);
   }
-  return fmt::format("{:.0f} MB", value / 1e6);
+  if (value >= 1e6) {
+    return fmt::format("{:.4g} MB", value / 1e6);
+  }
+  return value >= 1e3 ? fmt::format("{:.4g} kB", value / 1e3) : fmt::format("{} bytes", bytes);
 }
 
 }  // namespace mezzotint

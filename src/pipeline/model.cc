@@ -267,6 +267,7 @@ Result<Model> open_model(const fs::path& path, const std::string& weights,
   }
   Model model;
   model.path = path;
+  model.weights_name = weights;
   model.file = std::move(located->file);
   auto tensors = open_tensor_file(model.file);
   if (!tensors) {
@@ -303,6 +304,17 @@ Result<Model> open_model(const fs::path& path, const std::string& weights,
   }
   model.sha256 = std::move(*hash);
   return model;
+}
+
+Result<Model> open_model_any_weights(const fs::path& path,
+                                     const std::optional<std::string>& weights,
+                                     const CancelToken* cancel, std::string_view variant) {
+  auto model = open_model(path, weights.value_or("ema"), cancel, variant);
+  if (model || weights || model.error().code != ErrorCode::kNotFound) {
+    return model;
+  }
+  auto other = open_model(path, "model", cancel, variant);
+  return other || other.error().code != ErrorCode::kNotFound ? std::move(other) : std::move(model);
 }
 
 Status ModelParameters::read(std::string_view name, std::span<float> out) {

@@ -26,6 +26,7 @@ struct Model {
   std::filesystem::path file;  // the checkpoint, or the index of its shards
   std::string sha256;          // of all its bytes: TensorFile::sha256()
   std::unique_ptr<TensorFile> tensors;
+  std::string weights_name;  // "ema" or "model": which of the file's
   MedDdpmWeights weights;
   MedDdpmConfig config;
   const Recipe* recipe = nullptr;
@@ -62,6 +63,11 @@ struct Model {
 // must be the cosine schedule's. The token is read while the file is hashed.
 Result<Model> open_model(const std::filesystem::path& path, const std::string& weights,
                          const CancelToken* cancel = nullptr, std::string_view variant = "auto");
+
+// As open_model() with `weights`; nothing: "ema", or "model" where the file holds no such weights.
+Result<Model> open_model_any_weights(const std::filesystem::path& path,
+                                     const std::optional<std::string>& weights,
+                                     const CancelToken* cancel, std::string_view variant);
 
 // Reads parameters for kernels. A weight that is not finite is refused, by name; kCancelled when
 // the token was set.

@@ -103,14 +103,9 @@ class PrepareJob {
     if (request_.model) {
       // Labels are the same whichever network keys without a prefix stand for.
       constexpr std::string_view kVariant = "med-ddpm";
-      auto model = open_model(*request_.model, "ema", cancel_, kVariant);
+      const auto model = open_model_any_weights(*request_.model, {}, cancel_, kVariant);
       if (!model) {
-        // A file that holds other weights alone tells its labels just as well.
-        auto other = open_model(*request_.model, "model", cancel_, kVariant);
-        if (!other) {
-          return model.error();
-        }
-        model = std::move(other);
+        return model.error();
       }
       labels_ = model->labels;
       if (Status status = check_outputs_spare_inputs(outputs(), model->files()); !status) {

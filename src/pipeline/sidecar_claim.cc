@@ -1,7 +1,6 @@
 #include "pipeline/sidecar_claim.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -10,42 +9,70 @@
 namespace mezzotint {
 namespace {
 
+using Json = nlohmann::json;
+
 constexpr std::uint64_t kLargestSidecar = 1 << 20;
 
-bool has_text(const nlohmann::json& json, const char* key) {
-  return json.is_object() && json.contains(key) && json[key].is_string();
+// A text at a path such as "/Model/File".
+std::string text_at(const Json& json, const char* path) {
+  const Json::json_pointer at(path);
+  return json.contains(at) && json[at].is_string() ? json[at].get<std::string>() : "";
+}
+
+std::vector<ClaimedFile> claimed_files(const Json& json) {
+  std::vector<ClaimedFile> files;
+  const auto add = [&](const Json& file, std::string modality) {
+    files.push_back({text_at(file, "/File"), std::move(modality), text_at(file, "/Sha256")});
+  };
+  if (const auto volumes = json.find("Volumes"); volumes != json.end() && volumes->is_array()) {
+    for (const Json& volume : *volumes) {
+      add(volume, text_at(volume, "/Modality"));
+    }
+  }
+  if (const auto labels = json.find("Segmentation"); labels != json.end()) {
+    add(*labels, "segmentation");
+  }
+  return files;
 }
 
 }  // namespace
 
 Result<SidecarClaim> parse_sidecar(std::string_view text, std::string_view what) {
-  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  std::vector<nlohmann::json> files;
-  if (json.is_object() && json.contains("Volumes") && json["Volumes"].is_array()) {
-    files = json["Volumes"].get<std::vector<nlohmann::json>>();
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  SidecarClaim claim;
+  if (json.is_object()) {
+    claim.files = claimed_files(json);
   }
-  if (json.is_object() && json.contains("Segmentation")) {
-    files.push_back(json["Segmentation"]);
-  }
-  const auto has_hash = [](const nlohmann::json& file) { return has_text(file, "Sha256"); };
-  if (!has_text(json, "RunSha256") || files.empty() || !std::ranges::all_of(files, has_hash)) {
+  claim.run_sha256 = text_at(json, "/RunSha256");
+  const bool hashed = std::ranges::none_of(claim.files, &std::string::empty, &ClaimedFile::sha256);
+  if (text_at(json, "/GeneratedBy/0/Name") != "Mezzotint" || claim.run_sha256.empty() ||
+      claim.files.empty() || !hashed) {
     return invalid_input("{}: is not the sidecar of a generated volume", what);
   }
-  SidecarClaim claim;
-  claim.run_sha256 = json["RunSha256"].get<std::string>();
-  for (const nlohmann::json& file : files) {
-    claim.file_sha256.push_back(file["Sha256"].get<std::string>());
+  claim.version = text_at(json, "/GeneratedBy/0/Version");
+  claim.model = text_at(json, "/Model/File");
+  claim.mask = text_at(json, "/Mask/File");
+  claim.sampler = text_at(json, "/Sampler");
+  if (const auto steps = json.find("Steps"); steps != json.end() && steps->is_number_integer()) {
+    claim.steps = steps->get<std::int64_t>();
+  }
+  if (const auto seed = json.find("Seed"); seed != json.end() && seed->is_number_unsigned()) {
+    claim.seed = seed->get<std::uint64_t>();
   }
   return claim;
 }
 
-bool are_there(const OutputNames& names, const std::string& run_sha256, const CancelToken* cancel) {
-  const auto bytes = read_file(names.sidecar, kLargestSidecar);
+Result<SidecarClaim> read_sidecar(const std::filesystem::path& path) {
+  const auto bytes = read_file(path, kLargestSidecar);
   if (!bytes) {
-    return false;
+    return bytes.error();
   }
-  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-  const auto claim = parse_sidecar(text, names.sidecar.string());
+  return parse_sidecar({reinterpret_cast<const char*>(bytes->data()), bytes->size()},
+                       path.string());
+}
+
+bool are_there(const OutputNames& names, const std::string& run_sha256, const CancelToken* cancel) {
+  const auto claim = read_sidecar(names.sidecar);
   if (!claim || claim->run_sha256 != run_sha256) {
     return false;
   }
@@ -53,10 +80,10 @@ bool are_there(const OutputNames& names, const std::string& run_sha256, const Ca
   if (names.mask) {
     files.push_back(*names.mask);
   }
-  return std::ranges::equal(files, claim->file_sha256,
-                            [&](const std::filesystem::path& file, const std::string& stated) {
+  return std::ranges::equal(files, claim->files,
+                            [&](const std::filesystem::path& file, const ClaimedFile& claimed) {
                               const auto hash = hash_file(file, cancel);
-                              return hash && *hash == stated;
+                              return hash && *hash == claimed.sha256;
                             });
 }
 

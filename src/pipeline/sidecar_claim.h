@@ -1,6 +1,9 @@
 // What the JSON beside a generated volume claims, and whether it is so.
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,12 +14,30 @@
 
 namespace mezzotint {
 
+struct ClaimedFile {
+  std::string name;      // without folders
+  std::string modality;  // "segmentation" of the labels beside several volumes
+  std::string sha256;
+};
+
+// Texts are as the file has them, and empty where it has none.
 struct SidecarClaim {
   std::string run_sha256;
-  std::vector<std::string> file_sha256;  // of the volumes in order, then of the segmentation
+  std::vector<ClaimedFile> files;  // the volumes in order, then the segmentation; at least one
+  std::string version;             // of Mezzotint
+  std::string model;               // file names, without folders
+  std::string mask;
+  std::string sampler;
+  std::int64_t steps = 0;
+  std::optional<std::uint64_t> seed;  // nothing: the noise came from a file
 };
-// Any text; `what` (the file's name) begins the error's line. kInvalidInput when it is no sidecar.
+
+// Any text; `what` (the file's name) begins the error's line. kInvalidInput when it is no sidecar
+// of Mezzotint's.
 Result<SidecarClaim> parse_sidecar(std::string_view text, std::string_view what);
+
+// Besides, kNotFound, and kInvalidInput for a file of more than 1 MiB.
+Result<SidecarClaim> read_sidecar(const std::filesystem::path& path);
 
 // Whether the run with this hash has left the volumes and the mask of `names`, byte for byte. False
 // when there is no sidecar, and for whatever cannot be read as one. Reads the files of `names` and

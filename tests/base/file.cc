@@ -26,6 +26,14 @@ TEST_F(InputFileTest, ReadsAtOffsets) {
                "ends at byte 10, expected 2 more");
 }
 
+TEST_F(InputFileTest, StartsWithWhatIsThere) {
+  put(in("a"), "0123456789");
+  const auto file = InputFile::open(in("a"));
+  ASSERT_TRUE(file.ok());
+  EXPECT_TRUE(std::ranges::equal(file->start(3).value(), bytes_of("012")));
+  EXPECT_TRUE(std::ranges::equal(file->start(64).value(), bytes_of("0123456789")));
+}
+
 TEST_F(InputFileTest, RefusesWhatIsNotARegularFile) {
   expect_error(InputFile::open(in("absent")), ErrorCode::kNotFound, in("absent").string());
   expect_error(InputFile::open(in("")), ErrorCode::kInvalidInput, "not a regular file");

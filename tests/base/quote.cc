@@ -22,5 +22,12 @@ TEST(InQuotes, CutsLongText) {
   EXPECT_EQ(in_quotes(std::string(96, 'x')), "`" + std::string(96, 'x') + "`");
 }
 
+TEST(ShellWord, QuotesWhatAShellWouldTakeApart) {
+  EXPECT_EQ(shell_word("/data/scan-1_t1.nii.gz"), "/data/scan-1_t1.nii.gz");
+  EXPECT_EQ(shell_word("my mask.nii"), "'my mask.nii'");
+  EXPECT_EQ(shell_word("$(rm it's).nii"), "'$(rm it'\\''s).nii'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
 }  // namespace
 }  // namespace mezzotint

@@ -252,7 +252,9 @@ TEST_F(Batch, InterruptedItEndsAtOnceAndGoesOnNextTime) {
 }
 
 TEST_F(Batch, WhatCannotBeABatchIsRefusedBeforeAnyWork) {
-  const auto refused = [&](Flags flags, const std::string& part) { expect_refused(flags, {part}); };
+  const auto refused = [&](const Flags& flags, const std::string& part) {
+    expect_refused(flags, {part});
+  };
   refused(batch().set("--out", in_folder("x.nii.gz").string()),
           "make several volumes, which go into a folder; pass the name of one");
   refused(batch().set("--out", in_folder("no/such/folder").string()), "cannot make this folder");

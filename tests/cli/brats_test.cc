@@ -34,7 +34,7 @@ class Brats : public GenerateTest {
   }
 };
 
-const char* const kModalities[] = {"t1", "t1ce", "t2", "flair"};
+constexpr const char* kModalities[] = {"t1", "t1ce", "t2", "flair"};
 
 TEST_F(Brats, WritesAVolumePerModalityAndTheMask) {
   Flags flags = with("--out", in_folder("out.nii.gz").string());
@@ -104,14 +104,29 @@ TEST_F(Brats, MasksOfTheReferencesPreparationHaveMinusOneAsBackground) {
   EXPECT_EQ(values(image("out_seg.nii")).front(), 0);
 }
 
+TEST_F(Brats, InspectKnowsAllFilesOfARun) {
+  ASSERT_EQ(run(usual()).exit_code, 0);
+  for (const auto& [file, modality] :
+       {std::pair("out_t2.nii", "t2"), {"out_seg.nii", "segmentation"}}) {
+    const CommandResult result = run_program({"inspect", in_folder(file).string(), "--json"});
+    const auto json = nlohmann::json::parse(result.out, nullptr, /*allow_exceptions=*/false);
+    const auto& origin = json.at("image").at("origin");
+    ASSERT_TRUE(origin.is_object()) << file;
+    EXPECT_EQ(origin.at("modality"), modality);
+    EXPECT_EQ(origin.at("unchanged"), true);
+    EXPECT_EQ(origin.at("model"), "model.safetensors");
+  }
+}
+
 TEST_F(Brats, MasksWithoutBrainNeedPrepare) {
   for (const std::vector<std::uint8_t>& labels :
        {std::vector<std::uint8_t>{1, 2, 3}, {1, 2}, {3}}) {
     std::vector<std::uint8_t> mask(960);
     std::ranges::copy(labels, mask.begin() + 500);
     write_bytes(in_folder("mask.nii"), head_mask(kDims).voxels(mask).build());
-    expect_refused(usual(), {"mask.nii: lacks label 4 (brain)",
-                             "'mezzotint prepare --recipe brats --mask MASK --t1 T1 --out"});
+    expect_refused(usual(),
+                   {"mask.nii: lacks label 4 (brain)", "`mezzotint prepare --recipe brats --mask",
+                    "mask.nii --t1 T1 --out NEW.nii.gz` adds it"});
   }
 }
 
@@ -121,7 +136,7 @@ TEST_F(Brats, RawLabelsNeedPrepareOrAWord) {
   std::ranges::replace(labels, std::uint8_t{3}, std::uint8_t{2});
   write_bytes(in_folder("mask.nii"), brats_mask(kDims).voxels(labels).build());
   expect_refused(usual(), {"mask.nii: holds labels 1, 2 and 4 but no 3", "most likely raw labels",
-                           "'mezzotint prepare --recipe brats", "--label-map \"1=1,2=2,4=4\""});
+                           "`mezzotint prepare --recipe brats", "--label-map \"1=1,2=2,4=4\""});
   EXPECT_EQ(run(with("--label-map", "1=1,2=2,4=4")).exit_code, 0);
 }
 

@@ -119,7 +119,7 @@ std::string with_directory_of_zip64(std::uint64_t size) {
   return zip;
 }
 
-const HostileFile kArchives[] = {
+const HostileFile archives[] = {
     {"Deflated",
      [] { return patched<std::uint16_t>("PK\x01\x02", 10, 8); },
      {"zip entry `any/data.pkl` is compressed"}},
@@ -214,7 +214,7 @@ std::string waiting_for_a_negation() {
                     .finish());
 }
 
-const HostileFile kPickles[] = {
+const HostileFile pickles[] = {
     {"OffsetBeyondTheStorage",
      [] { return one_tensor({.offset = 1}); },
      {"tensor `a` of shape [2, 3], strides [3, 1], offset 1 leaves its storage of 6 elements"}},
@@ -327,7 +327,7 @@ std::string many_tensors() {
   return header(text + "}");
 }
 
-const HostileFile kSafetensors[] = {
+const HostileFile safetensors[] = {
     {"HeaderOfAnExabyte",
      [] {
        std::string file = header("{}");
@@ -386,9 +386,9 @@ std::string name_of_case(const ::testing::TestParamInfo<HostileFile>& info) {
   return info.param.name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Archives, HostileModel, ::testing::ValuesIn(kArchives), name_of_case);
-INSTANTIATE_TEST_SUITE_P(Pickles, HostileModel, ::testing::ValuesIn(kPickles), name_of_case);
-INSTANTIATE_TEST_SUITE_P(Safetensors, HostileModel, ::testing::ValuesIn(kSafetensors),
+INSTANTIATE_TEST_SUITE_P(Archives, HostileModel, ::testing::ValuesIn(archives), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Pickles, HostileModel, ::testing::ValuesIn(pickles), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Safetensors, HostileModel, ::testing::ValuesIn(safetensors),
                          name_of_case);
 
 // A value of a pickle takes 72 bytes and a vector of them twice that while it grows, whence 216

@@ -2,10 +2,12 @@
 #include <sys/stat.h>
 
 #include <cmath>
+#include <csignal>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "cli/generate_test_base.h"
+#include "cli/torch_inputs.h"
 #include "formats/ckpt_writers.h"
 
 namespace mezzotint::testing {
@@ -227,6 +229,96 @@ TEST_F(Inspect, TellsWhatMadeAVolume) {
     write_text(in_folder("out.json"), other);
     EXPECT_EQ(origin(), nullptr) << other;
   }
+}
+
+TEST_F(Inspect, SaysWhatPrepareWouldMakeOfAMask) {
+  std::vector<std::uint8_t> labels = head_labels(kDims);
+  std::ranges::for_each(labels, [](std::uint8_t& label) { label = label == 0 ? 0 : 255; });
+  const std::filesystem::path mask = in_folder("brain mask.nii");
+  write_bytes(mask, head_mask(kDims).voxels(labels).build());
+  const Json verdict = object({mask.string()}).at("image").at("masks").at(0);
+  EXPECT_EQ(verdict.at("usable"), false);
+  const std::string detail = verdict.at("detail");
+  const std::string command = "`mezzotint prepare --recipe whole-head --mask '" + mask.string() +
+                              "' --out NEW.nii.gz` makes it usable: 255, the only value beside 0, "
+                              "became brain";
+  EXPECT_NE(detail.find(command), std::string::npos) << detail;
+  labels = brats_labels(kDims);
+  std::ranges::replace(labels, std::uint8_t{3}, std::uint8_t{2});
+  write_bytes(mask, brats_mask(kDims).voxels(labels).build());
+  const std::string raw = object({mask.string()}).at("image").at("masks").at(1).at("detail");
+  EXPECT_NE(raw.find("`mezzotint prepare --recipe brats --mask '" + mask.string() +
+                     "' --t1 T1 --out NEW.nii.gz` makes them usable"),
+            std::string::npos)
+      << raw;
+}
+
+// Keys without the trainer's prefix under a group.
+TEST_F(Inspect, TakesTheVariantThatItAsksFor) {
+  write_text(in_folder("model.pt"),
+             torch_checkpoint(TinyModel(), {.groups = {{.name = "ema", .prefix = ""}}}));
+  expect_problem({path("model.pt")}, {"pass --variant med-ddpm"});
+  const Words words{path("model.pt"), "--size", "8", "--variant", "med-ddpm"};
+  EXPECT_EQ(object(words).at("kind"), "model");
+  expect_problem({path("model.pt"), "--variant", "unet"}, {"`unet` is not auto or med-ddpm"});
+  expect_silent({path("mask.nii"), "--variant", "med-ddpm"}, {"mask.nii: is an image"});
+  Words mask{path("mask.nii"), "--model", path("model.pt"), "--size", "8x10x12"};
+  expect_problem(mask, {"pass --variant med-ddpm"});
+  mask.insert(mask.end(), {"--variant", "med-ddpm"});
+  EXPECT_EQ(object(mask).at("image").at("masks").at(2).at("usable"), true);
+}
+
+// Of a file without `ema`, generate wants to be told; what is to be known does not depend on it.
+TEST_F(Inspect, TakesTheWeightsThatAreThere) {
+  TinyModel model;
+  const std::vector<TorchGroup> groups{{.name = "model"}};
+  write_text(in_folder("model.pt"), torch_checkpoint(model, {.groups = groups}));
+  const Json told = object({path("model.pt"), "--size", "8"}).at("model");
+  EXPECT_EQ(told.at("weights"), "model");
+  EXPECT_EQ(told.at("weights_default"), false);
+  const Json verdict = object({path("mask.nii"), "--model", path("model.pt"), "--size", "8x10x12"})
+                           .at("image")
+                           .at("masks")
+                           .at(2);
+  EXPECT_EQ(verdict.at("usable"), true);
+  EXPECT_EQ(verdict.at("notes").back(), "generate needs --weights model");
+  expect_problem({path("model.pt"), "--weights", "ema"}, {"holds no `ema` weights"});
+  // What is wrong with them is not that they are not `ema`.
+  model.remove("time_embed.0.bias");
+  write_text(in_folder("model.pt"), torch_checkpoint(model, {.groups = groups}));
+  expect_problem({path("model.pt")}, {"1 missing (`time_embed.0.bias`"});
+}
+
+TEST_F(Inspect, KnowsWhatRunsLeave) {
+  ASSERT_EQ(run(usual().set("--seed", "7")).exit_code, 0);
+  Json json = object({path("out.json")});
+  EXPECT_EQ(json.at("kind"), "sidecar");
+  EXPECT_EQ(json.at("sidecar").at("seed"), 7);
+  EXPECT_EQ(json.at("sidecar").at("files").at(0).at("name"), "out.nii");
+  const CommandResult result = inspect({path("out.json")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("`out.nii`, `t1`"), std::string::npos) << result.out;
+  expect_silent({path("out.json"), "--size", "8"}, {"out.json: is a sidecar"});
+
+  RunningCommand slow(with("--size", "24")
+                          .set("--steps", "8")
+                          .set("--checkpoint-every", "0.000001")
+                          .set("--out", path("slow.nii"))
+                          .words());
+  ASSERT_TRUE(slow.wait_for_stderr("step 2/8"));
+  slow.send(SIGKILL);
+  ASSERT_EQ(slow.finish().exit_code, -SIGKILL) << "it was over before it was killed";
+  json = object({path("slow.part")});
+  EXPECT_EQ(json.at("kind"), "run state");
+  EXPECT_GE(json.at("run_state").at("step"), 1);
+  EXPECT_EQ(json.at("run_state").at("steps"), 8);
+  EXPECT_EQ(json.at("run_state").at("values"), 24 * 24 * 24);
+  const CommandResult state = inspect({path("slow.part")});
+  EXPECT_EQ(state.exit_code, 0) << state.err;
+  EXPECT_NE(state.out.find(" of 8 done"), std::string::npos) << state.out;
+  std::string bytes = read_text(in_folder("slow.part"));
+  write_text(in_folder("slow.part"), bytes.substr(0, 100));
+  expect_silent({path("slow.part")}, {"slow.part: this state of an interrupted run is damaged"});
 }
 
 TEST_F(Inspect, TellsTheHeaderOfATruncatedImage) {

@@ -75,6 +75,23 @@ TEST_F(ShardedModel, IsTheModel) {
   }
 }
 
+TEST_F(ShardedModel, InspectCountsTheShards) {
+  std::uintmax_t bytes = 0;
+  for (const char* name : {kIndex, kFirst, kSecond}) {
+    bytes += std::filesystem::file_size(folder() / name);
+  }
+  const CommandResult result =
+      run_program({"inspect", folder().string(), "--size", "8", "--no-check", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto tensors = nlohmann::json::parse(result.out).at("tensors");
+  EXPECT_EQ(tensors.at("format"), "sharded safetensors");
+  EXPECT_EQ(tensors.at("files"), 3);
+  EXPECT_EQ(tensors.at("bytes"), bytes);
+  const CommandResult text =
+      run_program({"inspect", folder().string(), "--size", "8", "--no-check"});
+  EXPECT_NE(text.out.find(" in 3 files"), std::string::npos) << text.out;
+}
+
 // As in a download cache, where names are links to content.
 TEST_F(ShardedModel, MayBeLinks) {
   const std::string expected = volume(usual());

@@ -73,6 +73,32 @@ TEST(Labels, BadValuesAreListedWithCounts) {
                  "choose another model");
 }
 
+// Where `prepare` has a rule, the line gives its command and what it would say.
+TEST(Labels, PrepareIsNamedWhereItHelps) {
+  const std::string command =
+      "`mezzotint prepare --recipe whole-head --mask mask.nii --out NEW.nii.gz` makes it usable: ";
+  expect_refused(
+      {0, 255, 255}, whole_head,
+      "mask.nii: 2 voxels are 255, expected only 0 (background), 1 (brain), 2 (tumour); "
+      "say what each value means with --label-map \"VALUE=LABEL,...\", or choose another "
+      "model; " +
+          command + "255, the only value beside 0, became brain");
+  expect_refused({0, 0.25, 0.75, 1}, whole_head,
+                 "mask.nii: 1 voxel is 0.25, 1 is 0.75, expected only 0 (background), 1 (brain), 2 "
+                 "(tumour); correct the mask or choose another model; " +
+                     command +
+                     "every value from 0.5 on, of values from 0 to 1 became brain: 2 voxels");
+  const auto named = [](const Result<LabelMask>& labels) {
+    return labels.error().message.find("mezzotint prepare") != std::string::npos;
+  };
+  EXPECT_FALSE(named(labels_of({0, 1, 7}, whole_head)));
+  EXPECT_FALSE(named(labels_of({0, 255}, brats)));
+  EXPECT_FALSE(named(labels_of({0, 0.5, std::numeric_limits<double>::infinity()}, whole_head)));
+  const auto stated = parse_label_map("7=brain", whole_head);
+  ASSERT_TRUE(stated.ok()) << stated.error().message;
+  EXPECT_FALSE(named(labels_of({0, 255}, whole_head, &*stated)));
+}
+
 TEST(Labels, AnIntensityImageIsRefusedInOneLine) {
   std::vector<double> values(5000);
   std::iota(values.begin(), values.end(), 0.5);
@@ -101,7 +127,7 @@ TEST(Labels, AllZeroIsRefused) {
 TEST(Labels, BrainIsAskedForWhereTheRecipeNeedsIt) {
   const std::string rest =
       "mask.nii: lacks label 4 (brain), which this model needs to know where the head is; "
-      "'mezzotint prepare --recipe brats --mask MASK --t1 T1 --out NEW.nii.gz' adds it";
+      "`mezzotint prepare --recipe brats --mask mask.nii --t1 T1 --out NEW.nii.gz` adds it";
   expect_refused({0, 1, 2, 3}, brats, rest);
   expect_refused({0, 1, 2}, brats, rest);
   EXPECT_TRUE(labels_of({0, 1, 2, 3, 4}, brats).ok());
@@ -116,8 +142,8 @@ TEST(Labels, BrainWithoutTumourIsFine) {
 TEST(Labels, RawLabelsAreRefusedUnlessTheUserKnowsBetter) {
   const std::string message =
       "mask.nii: holds labels 1, 2 and 4 but no 3: most likely raw labels, where 4 means enhancing "
-      "tumour and not brain; 'mezzotint prepare --recipe brats --mask MASK --t1 T1 --out "
-      "NEW.nii.gz' makes them usable, and if they do mean what this model knows, pass --label-map "
+      "tumour and not brain; `mezzotint prepare --recipe brats --mask mask.nii --t1 T1 --out "
+      "NEW.nii.gz` makes them usable, and if they do mean what this model knows, pass --label-map "
       "\"1=1,2=2,4=4\"";
   expect_refused({0, 1, 2, 4}, brats, message);
   EXPECT_FALSE(labels_of({0, 2, 4}, brats).ok());

@@ -210,6 +210,26 @@ TEST(InspectImage, KeepsTheHeaderOfAFileWhoseVoxelsAreMissing) {
   EXPECT_NE(report->problem->message.find("the file is truncated"), std::string::npos);
 }
 
+// A file may have as many groups as tensors: 24,000 of them would be as many lines.
+TEST(InspectTensors, ListsTheFirstGroups) {
+  const TemporaryFile file("tensors");
+  TensorDirectory directory;
+  directory.storages.push_back({});
+  for (int i = 0; i < 1000; ++i) {
+    directory.tensors.push_back(
+        {fmt::format("group {}", i % 500), fmt::format("{}", i), DType::kF32, {0}, 0});
+    directory.views.push_back({0, 0, {1}});
+  }
+  const TensorsSummary summary = summarize(TensorFile(file.open(), std::move(directory)), "torch");
+  EXPECT_EQ(summary.tensors, 1000);
+  EXPECT_EQ(summary.group_count, 500);
+  EXPECT_EQ(summary.file_bytes, 7U);
+  ASSERT_EQ(summary.groups.size(), kListedGroups);
+  EXPECT_EQ(summary.groups[15].name, "group 15");
+  EXPECT_EQ(summary.groups[15].tensors, 2);
+  EXPECT_EQ(summary.first.size(), kListedTensors);
+}
+
 TEST(InspectImage, StopsOnRequest) {
   const std::vector<std::byte> bytes = NiftiBuilder().build();
   const TemporaryFile file({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
