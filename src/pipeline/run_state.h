@@ -81,8 +81,8 @@ class RunState {
   Status load(std::span<float> x, std::span<float> carried) const;
   // When this returns, the state is on the disk. An error leaves the state of the step before.
   Status save(int step, std::span<const float> x, std::span<const float> carried);
-  // The same when save_seconds have passed since the last time. kResource when the file is no longer
-  // where the next run, and the volume, would be.
+  // The same when save_seconds have passed since the last time. kResource when the file is no
+  // longer where the next run, and the volume, would be.
   Status save_when_due(int step, std::span<const float> x, std::span<const float> carried);
   // The volume is there, or never will be.
   void remove();

@@ -71,20 +71,32 @@ Result<SidecarClaim> read_sidecar(const std::filesystem::path& path) {
                        path.string());
 }
 
-bool are_there(const OutputNames& names, const std::string& run_sha256, const CancelToken* cancel) {
+EarlierRun find_earlier_run(const OutputNames& names, const std::string& run_sha256,
+                            const CancelToken* cancel) {
   const auto claim = read_sidecar(names.sidecar);
-  if (!claim || claim->run_sha256 != run_sha256) {
-    return false;
+  if (!claim) {
+    return EarlierRun::kNone;
+  }
+  if (claim->run_sha256 != run_sha256) {
+    return EarlierRun::kOther;
   }
   std::vector<std::filesystem::path> files = names.volumes;
   if (names.mask) {
     files.push_back(*names.mask);
   }
-  return std::ranges::equal(files, claim->files,
-                            [&](const std::filesystem::path& file, const ClaimedFile& claimed) {
-                              const auto hash = hash_file(file, cancel);
-                              return hash && *hash == claimed.sha256;
-                            });
+  const auto is_gone = [](const std::filesystem::path& file) {
+    std::error_code absent;
+    return !std::filesystem::exists(std::filesystem::symlink_status(file, absent));
+  };
+  if (std::ranges::all_of(files, is_gone)) {
+    return EarlierRun::kGone;
+  }
+  const auto is_whole = [&](const std::filesystem::path& file, const ClaimedFile& claimed) {
+    const auto hash = hash_file(file, cancel);
+    return hash && *hash == claimed.sha256;
+  };
+  return std::ranges::equal(files, claim->files, is_whole) ? EarlierRun::kThere
+                                                           : EarlierRun::kDamaged;
 }
 
 }  // namespace mezzotint

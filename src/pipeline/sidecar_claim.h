@@ -39,10 +39,16 @@ Result<SidecarClaim> parse_sidecar(std::string_view text, std::string_view what)
 // Besides, kNotFound, and kInvalidInput for a file of more than 1 MiB.
 Result<SidecarClaim> read_sidecar(const std::filesystem::path& path);
 
-// Whether the run with this hash has left the volumes and the mask of `names`, byte for byte. False
-// when there is no sidecar, and for whatever cannot be read as one. Reads the files of `names` and
-// no others.
-[[nodiscard]] bool are_there(const OutputNames& names, const std::string& run_sha256,
-                             const CancelToken* cancel);
+// What an earlier run has left under the names of this one.
+enum class EarlierRun : std::uint8_t {
+  kNone,     // no sidecar, or none that can be read as one
+  kThere,    // this very run's volumes and mask, byte for byte
+  kGone,     // its sidecar alone
+  kDamaged,  // its sidecar, and files that are not all as it says
+  kOther,    // a run with other inputs or settings
+};
+// By the run's hash. Reads the files of `names` and no others.
+[[nodiscard]] EarlierRun find_earlier_run(const OutputNames& names, const std::string& run_sha256,
+                                          const CancelToken* cancel);
 
 }  // namespace mezzotint

@@ -37,7 +37,8 @@ VolumeJob::VolumeJob(Painter& painter, const GenerateRequest& request, GenerateO
       cancel_(cancel),
       start_(Clock::now()),
       modalities_(modality_names(*painter.model().recipe, painter.model().config.image_channels)),
-      names_(output_names(request, modalities_)) {}
+      names_(output_names(request, modalities_)),
+      replaces_(request.overwrite) {}
 
 Result<GenerateReport> VolumeJob::run() {
   if (Status status = take({&VolumeJob::compile, &VolumeJob::read_mask, &VolumeJob::prepare,
@@ -52,19 +53,45 @@ Result<std::optional<GenerateReport>> VolumeJob::run_unless_there() {
   if (Status status = take({&VolumeJob::compile, &VolumeJob::read_mask}); !status) {
     return status.error();
   }
-  if (are_there(names_, identity_, cancel_)) {
-    // Killed between its last two acts, that run has left its state.
-    if (auto stale = RunState::open({request_.out, painter_.chain_shape(identity_)});
-        stale && *stale) {
-      (*stale)->remove();
-    }
+  const EarlierRun earlier = find_earlier_run(names_, identity_, cancel_);
+  if (earlier == EarlierRun::kThere) {
+    drop_stale_state();
     return std::optional<GenerateReport>();
   }
-  if (Status status = take({&VolumeJob::prepare, &VolumeJob::paint, &VolumeJob::write_outputs});
-      !status) {
-    return ended(status.error());
+  if (Status status = check_replaces(earlier); !status) {
+    return status.error();
   }
-  return std::optional(report_);
+  Status status = take({&VolumeJob::prepare, &VolumeJob::paint, &VolumeJob::write_outputs});
+  if (status) {
+    return std::optional(report_);
+  }
+  // Another process may have made it in the meantime.
+  if (!state_ && find_earlier_run(names_, identity_, cancel_) == EarlierRun::kThere) {
+    return std::optional<GenerateReport>();
+  }
+  return ended(status.error());
+}
+
+// Killed between its last two acts, a run leaves a state beside its volume.
+void VolumeJob::drop_stale_state() const {
+  auto stale = RunState::open({request_.out, painter_.chain_shape(identity_)});
+  if (stale && *stale) {
+    (*stale)->remove();
+  }
+}
+
+// In a batch no name can be chosen, and whoever repeats it need not know why a name is taken.
+Status VolumeJob::check_replaces(EarlierRun earlier) {
+  replaces_ = request_.overwrite || earlier == EarlierRun::kGone;
+  if (replaces_ || earlier == EarlierRun::kNone) {
+    return {};
+  }
+  return invalid_input(
+      "{}: exists already, {}; {}pass --overwrite, which leaves finished volumes as they are",
+      names_.sidecar.string(),
+      earlier == EarlierRun::kOther ? "of a run with other inputs or settings"
+                                    : "but its volumes are not those that it names: damaged",
+      earlier == EarlierRun::kOther ? "choose another folder or " : "");
 }
 
 Status VolumeJob::take(std::initializer_list<Step> steps) {
@@ -167,7 +194,7 @@ Status VolumeJob::prepare() {
       return status;
     }
   }
-  auto outputs = create_outputs(names_, request_.overwrite, written_voxels());
+  auto outputs = create_outputs(names_, replaces_, written_voxels());
   if (!outputs) {
     return outputs.error();
   }

@@ -18,6 +18,7 @@
 #include "pipeline/painter.h"
 #include "pipeline/run_state.h"
 #include "pipeline/sidecar.h"
+#include "pipeline/sidecar_claim.h"
 
 namespace mezzotint {
 
@@ -46,6 +47,8 @@ class VolumeJob {
 
   using Step = Status (VolumeJob::*)();
   Status take(std::initializer_list<Step> steps);
+  void drop_stale_state() const;
+  Status check_replaces(EarlierRun earlier);
   Status compile();
   Status read_mask();
   Status choose_geometry();
@@ -67,6 +70,7 @@ class VolumeJob {
   Clock::time_point start_;
   std::vector<std::string> modalities_;
   OutputNames names_;
+  bool replaces_;
   FitOptions fit_;
   Condition condition_;
   NiftiGeometry geometry_;  // of the files

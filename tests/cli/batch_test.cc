@@ -86,6 +86,32 @@ TEST_F(Batch, FinishedVolumesAreLeftAlone) {
   EXPECT_EQ(made().size(), 4U);
 }
 
+TEST_F(Batch, AVolumeThatWasRemovedIsMadeAgain) {
+  ASSERT_EQ(run(batch()).exit_code, 0);
+  const std::string whole = content("a.nii.gz");
+  fs::remove(in_folder("out") / "a.nii.gz");
+  const CommandResult again = run(batch());
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_NE(again.err.find("1 made, 1 there already"), std::string::npos) << again.err;
+  EXPECT_EQ(content("a.nii.gz"), whole);
+}
+
+// Two workers on one folder: each volume is made once, and what the other is at is said.
+TEST_F(Batch, TwoAtOnceDoNotHarmEachOther) {
+  Flags flags = batch();
+  flags.set("--steps", "20").set("--samples", "3").set("--size", "16");
+  RunningCommand first(flags.words());
+  RunningCommand second(flags.words());
+  const CommandResult one = first.finish();
+  const CommandResult two = second.finish();
+  for (const CommandResult* result : {&one, &two}) {
+    EXPECT_EQ(result->err.find("--overwrite"), std::string::npos) << result->err;
+  }
+  const CommandResult rest = run(flags);
+  EXPECT_EQ(rest.exit_code, 0) << rest.err;
+  EXPECT_EQ(made().size(), 12U);
+}
+
 // As after a kill between the volume's last rename and the removal of the state.
 TEST_F(Batch, AStateThatOutlivedItsVolumeGoes) {
   Flags flags = batch();
@@ -117,12 +143,19 @@ TEST_F(Batch, OtherSettingsAndDamagedVolumesAreNotFinished) {
   const std::vector<std::string> lines = lines_of(refused.err);
   ASSERT_GE(lines.size(), 2U);
   for (std::size_t i = 1; i <= 2; ++i) {
-    EXPECT_NE(lines[lines.size() - i].find("exists already"), std::string::npos) << refused.err;
+    EXPECT_NE(lines[lines.size() - i].find(
+                  ".json: exists already, of a run with other inputs or settings; choose another"),
+              std::string::npos)
+        << refused.err;
   }
 
   const std::string whole = content("a.nii.gz");
   write_text(in_folder("out") / "a.nii.gz", whole.substr(0, whole.size() / 2));
-  EXPECT_EQ(run(batch()).exit_code, 1);
+  const CommandResult damaged = run(batch());
+  EXPECT_EQ(damaged.exit_code, 1);
+  EXPECT_NE(damaged.err.find("a.json: exists already, but its volumes are not those that it names"),
+            std::string::npos)
+      << damaged.err;
   Flags replace = batch();
   replace.set("--overwrite");
   const CommandResult mended = run(replace);

@@ -388,8 +388,7 @@ std::string name_of_case(const ::testing::TestParamInfo<HostileFile>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Archives, HostileModel, ::testing::ValuesIn(archives), name_of_case);
 INSTANTIATE_TEST_SUITE_P(Pickles, HostileModel, ::testing::ValuesIn(pickles), name_of_case);
-INSTANTIATE_TEST_SUITE_P(Safetensors, HostileModel, ::testing::ValuesIn(safetensors),
-                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(Safetensors, HostileModel, ::testing::ValuesIn(safetensors), name_of_case);
 
 // A value of a pickle takes 72 bytes and a vector of them twice that while it grows, whence 216
 // bytes for each of the million opcodes that are allowed. Everything else stays within a few copies

@@ -218,8 +218,9 @@ TEST_F(Resume, AFolderThatVanishesEndsTheRun) {
   std::filesystem::remove_all(in_folder("sub"));
   const CommandResult result = command.finish();
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_NE(lines_of(result.err).back().find(
-                "out.part: it or its folder was moved or removed while working; put it back"),
+  EXPECT_NE(lines_of(result.err)
+                .back()
+                .find("out.part: it or its folder was moved or removed while working; put it back"),
             std::string::npos)
       << result.err;
   EXPECT_EQ(result.err.find("step 8/8"), std::string::npos) << "not after all the work";

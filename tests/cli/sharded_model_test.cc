@@ -229,8 +229,8 @@ TEST_F(ShardedModel, IndicesThatWouldFillMemory) {
       {[] { return index_of(100'000, [](int i) { return std::to_string(i); }); },
        "more than 512 shards"},
       {[] { return R"({"weight_map": {")" + std::string(513, 'n') + R"(": "s"}})"; }, "513 bytes"},
-      {[] { return R"({"a": )" + std::string(10'000'000, '['); }, "nested deeper than 16"},
-      {[] { return "{\"a\":"s + std::string(33 << 20, ' ') + "1}"; }, "bytes, more than 33554432"},
+      {[] { return R"({"a": )" + std::string().append(10'000'000, '['); }, "nested deeper than 16"},
+      {[] { return "{\"a\":"s.append(33 << 20, ' ') + "1}"; }, "bytes, more than 33554432"},
   };
   const std::uint64_t without = run(flags(in_folder("nowhere.pt"))).peak_bytes;
   for (const LargeIndex& index : indices) {
