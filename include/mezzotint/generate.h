@@ -68,6 +68,7 @@ struct GenerateOverview {
   std::array<std::int64_t, 3> grid{};   // x, y, z
   std::string mask;                     // label counts
   std::string fit;                      // how the mask came to the grid
+  std::string output;                   // what is written: "128x128x128 at 1.5 mm, the mask's grid"
   std::vector<std::string> notes;       // what was assumed or corrected
   std::string sampler;                  // "dpmpp-2m, 25 of 250 timesteps, seed 0"
   int steps = 0;

@@ -45,6 +45,7 @@ class JsonLines final : public GeneratePrinter {
                  {"grid", o.grid},
                  {"mask", o.mask},
                  {"fit", o.fit},
+                 {"output", o.output},
                  {"notes", o.notes},
                  {"sampler", o.sampler},
                  {"steps", o.steps},

@@ -57,7 +57,8 @@ class Screen final : public GeneratePrinter {
                                     o.threads, o.threads == 1 ? "" : "s"));
     }
     line("mask", o.mask);
-    line("volume", fmt::format("{}: {}", grid_text(o.grid), o.fit));
+    line("grid", fmt::format("{}: {}", grid_text(o.grid), o.fit));
+    line("output", o.output);
     if (!told_) {
       line("memory", fmt::format("{} predicted peak", format_bytes(o.predicted_peak_bytes)));
       line("time", fmt::format("about {} ({} x {})", duration(o.steps * o.predicted_step_seconds),

@@ -174,6 +174,16 @@ Status check_labels(const ModelCard& card, const fs::path& card_path, std::int64
   return {};
 }
 
+// The reference puts attention where the grid that it builds for is 16 on a side, so a checkpoint
+// with attention in one level tells that grid; the published ones are the recipe's.
+std::array<std::int64_t, 3> grid_of(const MedDdpmConfig& config, const Recipe& recipe) {
+  if (recipe.kind != RecipeKind::kWholeHead || config.attention_levels.size() != 1) {
+    return recipe.grid_xyz;
+  }
+  const std::int64_t side = std::int64_t{16} << config.attention_levels.front();
+  return {side, side, side};
+}
+
 Status apply_card(Model& model, const ModelCard& card) {
   const Recipe& recipe = *model.recipe;
   const fs::path card_path = model.card_path();
@@ -194,13 +204,13 @@ Status apply_card(Model& model, const ModelCard& card) {
     }
   }
   if (recipe.grid_xyz[0] != 0) {
-    model.grid = recipe.grid_xyz;
+    model.grid = grid_of(model.config, recipe);
   }
   if (card.grid) {
     model.grid = card.grid;
   }
   // The recipe's spacing is that of its own grid.
-  const bool own_grid = !card.grid || *card.grid == recipe.grid_xyz;
+  const bool own_grid = model.grid == recipe.grid_xyz;
   if (recipe.spacing_mm[0] != 0 && own_grid) {
     model.spacing_mm = recipe.spacing_mm;
   }

@@ -262,6 +262,11 @@ GenerateOverview VolumeJob::overview() const {
   overview.grid = painter_.grid();
   overview.mask = describe_counts(count_labels(condition_.mask), model.labels);
   overview.fit = condition_.fit.summary;
+  overview.output =
+      exports_brats() ? fmt::format("{}, each volume from 0 to 1, the challenge's labels",
+                                    format_dims(kBratsDims))
+                      : fmt::format("{} at {}, the mask's grid", format_dims(condition_.mask.dims),
+                                    format_spacing(column_norms(condition_.mask.affine)));
   overview.notes = condition_.notes;
   if (model.licence) {
     overview.notes.push_back(fmt::format("the model's licence: {}", *model.licence));
