@@ -62,7 +62,7 @@ void print_groups(const TensorsSummary& tensors) {
     line("group", "no tensors");
   }
   if (const auto listed = std::ssize(tensors.groups); tensors.group_count > listed) {
-    line("", fmt::format("and {} more", counted(tensors.group_count - listed, "group")));
+    line("", fmt::format("and {} more", tensors.group_count - listed));
   }
 }
 

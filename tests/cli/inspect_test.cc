@@ -196,7 +196,8 @@ TEST_F(Inspect, JudgesAMaskForAModel) {
             std::string::npos)
       << verdict;
   expect_problem({path("mask.nii"), "--model", path("absent.pt")}, {"absent.pt: cannot open"});
-  expect_silent({path("mask.nii"), "--size", "8"}, {"mask.nii: is an image; --size and --weights"});
+  expect_silent({path("mask.nii"), "--size", "8"},
+                {"mask.nii: is an image; --size, --weights and --variant"});
   expect_silent({path("model.safetensors"), "--model", path("model.safetensors")},
                 {"model.safetensors: is no image; --model"});
 }
