@@ -10,7 +10,14 @@ namespace {
 
 class Memory : public GenerateTest {
  protected:
-  static void expect_predicted(Flags flags) {
+  // Of labels.
+  static std::uint64_t bytes_of(const Dims3& dims) {
+    return static_cast<std::uint64_t>(Grid{dims, {}}.voxels());
+  }
+  // What the libraries take differs by machine.
+  static constexpr double kLibraries = 100e6;
+
+  static void expect_predicted(Flags flags, double tolerance = kLibraries) {
     flags.set("--json");
     const CommandResult result = run(flags);
     ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -18,7 +25,7 @@ class Memory : public GenerateTest {
     const double predicted = done["predicted_peak_bytes"];
     const double measured = done["peak_bytes"];
     const auto outside = static_cast<double>(result.peak_bytes);
-    EXPECT_NEAR(predicted, outside, std::max(0.05 * outside, 100e6));
+    EXPECT_NEAR(predicted, outside, std::max(0.05 * outside, tolerance));
     // The program's own figure is taken before its last few writes.
     EXPECT_NEAR(measured, outside, 0.02 * outside + 1e6);
   }
@@ -42,14 +49,16 @@ TEST_F(Memory, OfAGridThatFillsMemory) {
   expect_predicted(flags);
 }
 
-// A volume far larger than the model's grid: its copies on the way to the file are the peak.
+// A volume far larger than the model's grid: its copies on the way to the file are the peak. One
+// more of them, 4 bytes a voxel, would show, and so would the file that was read with two.
 TEST_F(Memory, OfAMaskThatIsLargerThanTheModel) {
   constexpr Dims3 kLarge{256, 256, 256};
   write_bytes(in_folder("mask.nii"), head_mask(kLarge).build());
   for (const char* name : {"out.nii", "packed.nii.gz"}) {
     Flags flags = with("--out", in_folder(name).string());
     flags.set("--size", "16").set("--steps", "1");
-    expect_predicted(flags);
+    flags.set("--resize", "reference");  // fills the volume with what hardly packs
+    expect_predicted(flags, 1.5 * static_cast<double>(bytes_of(kLarge)));
   }
 }
 
@@ -67,12 +76,9 @@ TEST_F(Memory, OfAMaskThatIsTurned) {
 // Peaks of the program where the images are most of it.
 class ReadingMemory : public Memory {
  protected:
-  // What the program takes before it reads an image: refused after its model is known.
+  // What the program takes before it reads an image.
   std::uint64_t before_images() const {
     return expect_refused(with("--memory-limit", "1MB"), {"--memory-limit allows 1 MB"}).peak_bytes;
-  }
-  static std::uint64_t bytes_of(const Dims3& dims) {
-    return static_cast<std::uint64_t>(Grid{dims, {}}.voxels());
   }
 };
 
@@ -80,18 +86,26 @@ class ReadingMemory : public Memory {
 TEST_F(ReadingMemory, OfAMaskIsKnownByItsHeader) {
   constexpr Dims3 kLarge{400, 400, 400};
   const std::uint64_t before = before_images();
-  write_bytes(in_folder("mask.nii"), head_mask(kLarge).build());
+  const std::vector<std::byte> start = NiftiBuilder()
+                                           .dims({kLarge.begin(), kLarge.end()})
+                                           .voxels(std::vector<std::uint8_t>())
+                                           .build();
+  write_bytes(in_folder("mask.nii"), start);
+  std::filesystem::resize_file(in_folder("mask.nii"), start.size() + bytes_of(kLarge));
   const std::string limit = std::to_string((before + bytes_of(kLarge) * 3 / 2) / 1'000'000) + "MB";
   Flags flags = with("--size", "16");
   flags.set("--memory-limit", limit);
-  const CommandResult result = expect_refused(flags, {"of memory, --memory-limit allows"});
+  // Not by expect_refused(): what it reads of the folder would count as the child's.
+  const CommandResult result = run(flags);
+  EXPECT_EQ(result.exit_code, 1);
+  expect_one_line(result.err, {"of memory, --memory-limit allows"});
   EXPECT_LT(result.peak_bytes, before + bytes_of(kLarge) / 2);
 }
 
 // Two slices are nothing but outer faces. The labels, the T1 and where it is not air: three bytes a
 // voxel, and half of one for what the two programs differ in before.
 TEST_F(ReadingMemory, OfPrepareIsThatOfItsImages) {
-  constexpr Dims3 kFlat{4096, 4096, 2};
+  constexpr Dims3 kFlat{4096, 2048, 2};
   const std::uint64_t before = before_images();
   std::vector<std::uint8_t> t1(bytes_of(kFlat));
   std::fill_n(t1.begin(), t1.size() / 20, std::uint8_t{100});

@@ -106,6 +106,15 @@ TEST_F(Prepare, BackgroundOfMinusOne) {
                 {"note     1 voxels are -1: taken as background"});
 }
 
+// By whatever name: a picture's is another of the checkpoint here.
+TEST_F(Prepare, TheModelIsNotWrittenOver) {
+  std::filesystem::create_hard_link(in_folder("model.safetensors"), in_folder("weights.png"));
+  Flags flags = whole_head();
+  flags.erase("--recipe").set("--model", in_folder("model.safetensors").string());
+  flags.set("--preview", in_folder("weights.png").string()).set("--overwrite");
+  expect_refused(flags, {"weights.png: is read and would be overwritten"});
+}
+
 TEST_F(Prepare, BratsWithoutAT1) {
   save("mask.nii", raw({1, 2, 4, 0}));
   expect_refused(brats(), {"mask.nii: lacks label 4 (brain)", "--t1"});
