@@ -79,7 +79,9 @@ Result<LockedFile> LockedFile::create(const std::filesystem::path& path,
     return in_use(path);
   }
   if (const int failure = draft->appear(); failure != 0) {
-    return failure == EEXIST ? in_use(path) : cannot_write(path, failure);
+    return failure == EEXIST
+               ? invalid_input("{}: appeared while working; it was left as it is", path.string())
+               : cannot_write(path, failure);
   }
   sync_folder_of(path);
   return LockedFile(draft->release(), path);

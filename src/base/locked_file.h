@@ -19,7 +19,7 @@ class LockedFile {
   // another process holds it, kInvalidInput when it is something else or cannot be written.
   static Result<LockedFile> open(const std::filesystem::path& path);
   // A new one of `length` bytes, reserved on disk: `start` and then zeros. It appears complete and
-  // held. kResource when the name is taken, when there is no space or no permission.
+  // held. kInvalidInput when the name is taken, kResource when there is no space or no permission.
   static Result<LockedFile> create(const std::filesystem::path& path,
                                    std::span<const std::byte> start, std::uint64_t length);
 

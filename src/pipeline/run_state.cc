@@ -153,6 +153,11 @@ Result<bool> is_whole(const InputFile& file, const ChainShape& shape, int index,
   return hash.hex() == text_of(slot.sha256);
 }
 
+Error another_makes(const std::filesystem::path& out, const std::filesystem::path& state) {
+  return resource_error("{}: another run is making it (it holds {}): wait, or choose another name",
+                        out.string(), state.filename().string());
+}
+
 }  // namespace
 
 std::filesystem::path run_state_path(const std::filesystem::path& out) {
@@ -230,16 +235,22 @@ Result<std::optional<RunState>> RunState::open(const Options& options) {
       return state;
     }
   } else if (held.error().code == ErrorCode::kResource) {
-    return resource_error(
-        "{}: another run is making it (it holds {}): wait, or choose another name",
-        options.out.string(), path.filename().string());
+    return another_makes(options.out, path);
   } else if (held.error().code != ErrorCode::kNotFound) {
     return held.error();
   }
   if (options.save_seconds == 0) {
     return std::optional<RunState>();
   }
-  return create(path, options);
+  auto created = create(path, options);
+  if (!created && created.error().code == ErrorCode::kInvalidInput) {
+    // The name was taken since we looked: by whoever holds it now.
+    if (const auto taken = LockedFile::open(path);
+        !taken && taken.error().code == ErrorCode::kResource) {
+      return another_makes(options.out, path);
+    }
+  }
+  return created;
 }
 
 // Nothing when the file was of no use and is gone.
