@@ -70,8 +70,9 @@ Result<DraftFile> DraftFile::create(const std::filesystem::path& target, DraftKi
   }
   if (!draft.descriptor_.is_open()) {
     if (const int failure = draft.create_hidden(); failure != 0) {
-      return resource_error("{}: cannot create a file here: {}", target.string(),
-                            std::strerror(failure));
+      return resource_error(
+          "{}: cannot create a file here: {}; choose a folder that is there and may be written to",
+          target.string(), std::strerror(failure));
     }
   }
   return draft;

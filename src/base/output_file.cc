@@ -37,7 +37,9 @@ Status check_replaceable(const std::filesystem::path& path, bool overwrite) {
 }
 
 Error cannot_write(const std::filesystem::path& path, int failure) {
-  return resource_error("{}: cannot write: {}", path.string(), std::strerror(failure));
+  return resource_error(
+      "{}: cannot write: {}{}", path.string(), std::strerror(failure),
+      failure == ENOSPC || failure == EDQUOT ? "; free some space or choose another folder" : "");
 }
 
 Error cannot_name(const std::filesystem::path& path, int failure) {

@@ -72,7 +72,8 @@ class Screen final : public GeneratePrinter {
 
   void on_resumed(const GenerateResumed& r) override {
     resumed_ = r.step;
-    print_to(stderr, "going on after step {} of {}\n", r.step, r.steps);
+    print_to(stderr, "going on after step {} of {}{}\n", r.step, r.steps,
+             r.step == r.steps ? ": writing the files" : "");
   }
 
   void on_step(const GenerateProgress& p) override {

@@ -42,8 +42,10 @@ class OutputFolder {
       made.made_ = folder;
     }
     if (error || !fs::is_directory(folder, error)) {
-      return resource_error("{}: {}: cannot make this folder{}{}", what, folder.string(),
-                            error ? ": " : "", error ? error.message() : "");
+      return resource_error(
+          "{}: {}: cannot make this folder{}{}; the folder above it must be "
+          "there, and may be written to",
+          what, folder.string(), error ? ": " : "", error ? error.message() : "");
     }
     return made;
   }

@@ -38,6 +38,10 @@ struct Model {
   std::optional<std::string> licence;  // as the folder states it
   std::int64_t parameters = 0;
 
+  // Whether its file holds one set of weights, without a name to choose it by.
+  [[nodiscard]] bool has_one_set() const {
+    return tensors->groups() == std::vector<std::string>{""};
+  }
   // "model.pt"; for messages.
   [[nodiscard]] std::string name() const { return file.filename().string(); }
   // Where the card is, or would be: beside the checkpoint. Read when the folder was named.

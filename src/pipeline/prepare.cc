@@ -324,6 +324,12 @@ class PrepareJob {
         mask_.data[i] = label;
       }
     }
+    if (labels_.brain != 0 &&
+        std::ranges::find(mask_.data, static_cast<std::uint8_t>(labels_.brain)) ==
+            mask_.data.end()) {
+      return invalid_input("{}: covers all of {}, no brain is left: are the two exchanged?", what,
+                           request_.mask.string());
+    }
     report_.done.push_back(fmt::format("{} of {} became {} ({}): {} voxels", region->rule,
                                        request_.tumour->filename().string(), labels_.tumour,
                                        label_name(labels_, labels_.tumour), region->voxels));

@@ -26,7 +26,7 @@ std::string make_sidecar(const SidecarFacts& facts) {
   json["Model"] = {{"File", facts.model.name()},
                    {"Sha256", facts.model.sha256},
                    {"Recipe", std::string(facts.model.recipe->name)},
-                   {"Weights", facts.request.weights}};
+                   {"Weights", facts.model.has_one_set() ? "only" : facts.request.weights}};
   const Fit& fit = facts.condition.fit;
   json["Mask"] = {{"File", facts.condition.file.filename().string()},
                   {"Sha256", facts.condition.sha256},

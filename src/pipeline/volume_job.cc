@@ -255,9 +255,10 @@ GenerateOverview VolumeJob::overview() const {
   overview.model = request_.model.string();
   overview.recipe = model.recipe->name;
   overview.parameters = model.parameters;
-  overview.weights = model.weights.step ? fmt::format("{}, {} training steps", request_.weights,
-                                                      *model.weights.step)
-                                        : request_.weights;
+  overview.weights = model.has_one_set() ? "the only weights in the file" : request_.weights;
+  if (model.weights.step) {
+    overview.weights += fmt::format(", {} training steps", *model.weights.step);
+  }
   overview.modalities = modalities_;
   overview.grid = painter_.grid();
   overview.mask = describe_counts(count_labels(condition_.mask), model.labels);

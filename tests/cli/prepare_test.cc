@@ -233,6 +233,8 @@ TEST_F(Prepare, TumourMasksThatCannotBe) {
   outside[0] = 1;
   save("tumour.nii", outside);
   expect_refused(flags, {"tumour.nii: lies wholly outside"});
+  save("tumour.nii", Values(kVoxels, 1));
+  expect_refused(flags, {"tumour.nii: covers all of ", "no brain is left: are the two exchanged?"});
   save("mask.nii", scene(0, 4, {1, 2, 3, 4}));
   expect_refused(
       brats().set("--tumour", in_folder("tumour.nii").string()),

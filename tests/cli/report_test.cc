@@ -121,7 +121,7 @@ TEST_F(Report, SidecarHasWhatMakesTheSameBytesAgain) {
   EXPECT_EQ(sidecar["Model"], Json({{"File", "model.safetensors"},
                                     {"Sha256", hash_of("model.safetensors")},
                                     {"Recipe", "whole-head"},
-                                    {"Weights", "ema"}}));
+                                    {"Weights", "only"}}));
   EXPECT_EQ(sidecar["Mask"]["File"], "mask.nii");
   EXPECT_EQ(sidecar["Mask"]["Sha256"], hash_of("mask.nii"));
   EXPECT_EQ(sidecar["Grid"], Json({8, 10, 12}));
