@@ -33,8 +33,9 @@ class MaskMemory : public ::testing::Test {
   }
   [[nodiscard]] std::filesystem::path in(const std::string& name) const { return folder_ / name; }
 
-  std::filesystem::path folder_ =
-      std::filesystem::path(::testing::TempDir()) / "mezzotint_mask_memory";
+  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) /
+                                  (std::string("mezzotint_mask_memory_") +
+                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(MaskMemory, OfLabelsBesideTheirImage) {
