@@ -200,7 +200,7 @@ TEST(InspectImage, JudgesItAsAMaskOfEachRecipe) {
 
 TEST(InspectImage, KeepsTheHeaderOfAFileWhoseVoxelsAreMissing) {
   std::vector<std::byte> bytes = NiftiBuilder().build();
-  bytes.resize(bytes.size() - 1);
+  bytes.pop_back();
   const TemporaryFile file({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   const auto report = inspect(request_for(file.path()));
   ASSERT_TRUE(report.ok());
