@@ -170,7 +170,8 @@ TEST_F(RunStateTest, EveryInterruptionOfASaveLeavesAWholeState) {
         changed.push_back(i);
       }
     }
-    std::ranges::stable_partition(changed, [](std::size_t at) { return at >= 3 * kBlock; });
+    std::stable_partition(changed.begin(), changed.end(),
+                          [](std::size_t at) { return at >= 3 * kBlock; });
     std::string torn = before;
     for (std::size_t i = 0; i < changed.size(); ++i) {
       put(torn);
