@@ -99,6 +99,11 @@ std::string processor_name() {
   return "unknown processor";
 }
 
+std::int64_t l2_cache_bytes() {
+  const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return bytes > 0 ? bytes : std::int64_t{1} << 20;
+}
+
 std::uint64_t memory_limit() {
   const long pages = ::sysconf(_SC_PHYS_PAGES);
   const long page_size = ::sysconf(_SC_PAGE_SIZE);

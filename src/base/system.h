@@ -25,6 +25,9 @@ enum class Isa : std::uint8_t { kAvx2, kAvx512, kAmx };
 // "AMD EPYC 9R14", from /proc/cpuinfo; "unknown processor" when absent.
 [[nodiscard]] std::string processor_name();
 
+// Level 2 cache of one core, in bytes; 1 MiB where the system does not say.
+[[nodiscard]] std::int64_t l2_cache_bytes();
+
 // Bytes this process may use: the smaller of physical memory and the cgroups' limit.
 [[nodiscard]] std::uint64_t memory_limit();
 // High-water mark of the resident set, in bytes (VmHWM); 0 when unavailable.

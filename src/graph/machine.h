@@ -13,6 +13,7 @@ struct Machine {
   int threads = 1;
   std::uint64_t memory_bytes = 0;  // what the process may use; 0 means unknown
   std::string processor;
+  std::int64_t l2_bytes = std::int64_t{1} << 20;  // of one core; sizes blocks, changes no bytes
 };
 
 }  // namespace mezzotint

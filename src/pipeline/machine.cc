@@ -17,7 +17,8 @@ Result<Machine> this_machine(int threads) {
   if (!isa) {
     return isa.error();
   }
-  return Machine{*isa, ThreadTeam(threads).size(), memory_limit(), processor_name()};
+  return Machine{*isa, ThreadTeam(threads).size(), memory_limit(), processor_name(),
+                 l2_cache_bytes()};
 }
 
 std::unique_ptr<Backend> this_backend() {

@@ -18,6 +18,9 @@ namespace mezzotint::kernels {
 [[nodiscard]] std::unique_ptr<Implementation> make_attention();           // attention/
 // conv3d with at most 4 output channels (conv_few/).
 [[nodiscard]] std::unique_ptr<Implementation> make_conv_few_outputs();
+// 3x3x3 conv3d by fewer multiplications: F(2^3) and F(4^3) (conv_winograd/).
+[[nodiscard]] std::unique_ptr<Implementation> make_conv_winograd2();
+[[nodiscard]] std::unique_ptr<Implementation> make_conv_winograd4();
 // Moving without computing (movement/).
 [[nodiscard]] std::unique_ptr<Implementation> make_concat();
 [[nodiscard]] std::unique_ptr<Implementation> make_reorder();

@@ -1,0 +1,190 @@
+// For ISA files only: inputs into the Winograd domain.
+#pragma once
+
+#include "backend/cpu/kernels/conv_winograd/contract.h"
+#include "backend/cpu/kernels/conv_winograd/tiles-inl.h"
+#include "backend/cpu/kernels/silu-inl.h"
+
+namespace mezzotint::kernels {
+namespace {
+
+template <typename Access>
+HWY_INLINE FloatVector prepared(const WinogradStage& s, const Access& access, const float* p) {
+  FloatVector x = access.load(p);
+  if (s.scale != nullptr) {
+    x = hn::MulAdd(x, hn::LoadU(kFloats, s.scale), hn::LoadU(kFloats, s.shift));
+    if (s.silu) {
+      x = silu(x);
+    }
+  }
+  return x;
+}
+
+template <typename Access>
+HWY_INLINE void stage_with(const WinogradStage& s, const Access& access, float* staged) {
+  const auto inside = [&](std::int64_t i, std::int64_t extent) {
+    return s.clamp ? (i < 0 ? 0 : i < extent ? i : extent - 1) : i;
+  };
+  const FloatVector zero = hn::Zero(kFloats);
+  for (std::int64_t z = s.z; z < s.z + s.box_depth; ++z) {
+    for (std::int64_t y = s.y; y < s.y + s.box_height; ++y) {
+      const std::int64_t from_z = inside(z, s.depth);
+      const std::int64_t from_y = inside(y, s.height);
+      const bool row_exists = from_z >= 0 && from_z < s.depth && from_y >= 0 && from_y < s.height;
+      const float* row = s.source + (from_z * s.height + from_y) * s.width * s.channels;
+      for (std::int64_t x = s.x; x < s.x + s.box_width; ++x, staged += kLanes) {
+        const std::int64_t from_x = inside(x, s.width);
+        const bool exists = row_exists && from_x >= 0 && from_x < s.width;
+        hn::StoreU(exists ? prepared(s, access, row + from_x * s.channels) : zero, kFloats, staged);
+      }
+    }
+  }
+}
+
+// Lanes beyond those that exist load as zero; scale and shift are zero there, too.
+void stage(const WinogradStage& s, float* staged) {
+  if (s.lanes == kLanes) {
+    stage_with(s, Whole{}, staged);
+  } else {
+    stage_with(s, Part(s.lanes), staged);
+  }
+}
+
+// One plane of a tile along x, then y, in three passes over its rows: what a pass keeps fits into
+// 32 registers, and rows come from L1 again at no cost.
+template <class Tile, int kPair>
+HWY_INLINE void transform_plane_pair(const float* plane, std::int64_t stride_y,
+                                     std::int64_t stride_x, FloatVector* out) {
+  constexpr int n = Tile::kInputs;
+  FloatVector first[n];
+  FloatVector second[n];
+  for (int y = 0; y < n; ++y) {
+    const float* row = plane + y * stride_y;
+    const auto load = [&](int x) HWY_ATTR { return hn::LoadU(kFloats, row + x * stride_x); };
+    const Pair pair = Tile::template forward_pair<kPair>(load);
+    first[y] = pair.first;
+    second[y] = pair.second;
+  }
+  FloatVector column[n];
+  forward<Tile>(first, column);
+  for (int y = 0; y < n; ++y) {
+    out[y * n + Tile::kPositions[kPair][0]] = column[y];
+  }
+  forward<Tile>(second, column);
+  for (int y = 0; y < n; ++y) {
+    out[y * n + Tile::kPositions[kPair][1]] = column[y];
+  }
+}
+
+// Keeps the compiler from merging passes, whose values would not fit into the registers.
+HWY_INLINE void end_pass() {
+  asm volatile("" ::: "memory");
+}
+
+template <class Tile>
+HWY_INLINE void store_columns(const FloatVector (*planes)[Tile::kInputs * Tile::kInputs],
+                              float* out, std::int64_t position_stride) {
+  constexpr int n = Tile::kInputs;
+  for (int i = 0; i < n * n; ++i) {
+    FloatVector line[n];
+    FloatVector column[n];
+    for (int z = 0; z < n; ++z) {
+      line[z] = planes[z][i];
+    }
+    forward<Tile>(line, column);
+    for (int z = 0; z < n; ++z) {
+      hn::StoreU(column[z], kFloats, out + (z * n * n + i) * position_stride);
+    }
+  }
+}
+
+template <class Tile>
+void transform(const WinogradInput& in) {
+  constexpr int n = Tile::kInputs;
+  FloatVector planes[n][n * n];
+  for (std::int64_t v = 0; v < in.vectors; ++v) {
+    const float* origin = in.origin + v * in.vector_stride;
+    for (int z = 0; z < n; ++z) {
+      if (in.prefetch != nullptr) {
+        const float* ahead = in.prefetch + v * in.vector_stride + z * in.stride_z;
+        for (int y = 0; y < n; ++y) {
+          for (int x = 0; x < Tile::kOutputs; ++x) {
+            __builtin_prefetch(ahead + y * in.stride_y + x * in.stride_x, 0, 2);
+          }
+        }
+      }
+      const float* plane = origin + z * in.stride_z;
+      transform_plane_pair<Tile, 0>(plane, in.stride_y, in.stride_x, planes[z]);
+      end_pass();
+      transform_plane_pair<Tile, 1>(plane, in.stride_y, in.stride_x, planes[z]);
+      end_pass();
+      if constexpr (Tile::kPairs > 2) {
+        transform_plane_pair<Tile, 2>(plane, in.stride_y, in.stride_x, planes[z]);
+        end_pass();
+      }
+    }
+    store_columns<Tile>(planes, in.out + v * kLanes, in.position_stride);
+  }
+}
+
+// out[i] = sum over j of matrix[i][j] line[j].
+template <class Tile>
+HWY_INLINE void lift(const float* matrix, const FloatVector* line, FloatVector* out) {
+  constexpr int e = Tile::kCoarseInputs;
+  for (int i = 0; i < Tile::kInputs; ++i) {
+    FloatVector sum = hn::Mul(hn::Set(kFloats, matrix[i * e]), line[0]);
+    for (int j = 1; j < e; ++j) {
+      sum = hn::MulAdd(hn::Set(kFloats, matrix[i * e + j]), line[j], sum);
+    }
+    out[i] = sum;
+  }
+}
+
+// From the coarse grid: interpolation and B^T are one matrix per axis, so the doubled source never
+// exists, and a tile reads 64 values instead of 216 (F(4)).
+template <class Tile>
+void transform_doubled(const WinogradInput& in) {
+  constexpr int n = Tile::kInputs;
+  constexpr int e = Tile::kCoarseInputs;
+  for (std::int64_t v = 0; v < in.vectors; ++v) {
+    const float* origin = in.origin + v * in.vector_stride;
+    FloatVector planes[e][n * n];
+    for (int z = 0; z < e; ++z) {
+      FloatVector rows[e][n];
+      for (int y = 0; y < e; ++y) {
+        FloatVector line[e];
+        for (int x = 0; x < e; ++x) {
+          line[x] =
+              hn::LoadU(kFloats, origin + z * in.stride_z + y * in.stride_y + x * in.stride_x);
+        }
+        lift<Tile>(in.lift[2], line, rows[y]);
+      }
+      for (int x = 0; x < n; ++x) {
+        FloatVector line[e];
+        FloatVector column[n];
+        for (int y = 0; y < e; ++y) {
+          line[y] = rows[y][x];
+        }
+        lift<Tile>(in.lift[1], line, column);
+        for (int y = 0; y < n; ++y) {
+          planes[z][y * n + x] = column[y];
+        }
+      }
+    }
+    for (int i = 0; i < n * n; ++i) {
+      FloatVector line[e];
+      FloatVector column[n];
+      for (int z = 0; z < e; ++z) {
+        line[z] = planes[z][i];
+      }
+      lift<Tile>(in.lift[0], line, column);
+      for (int z = 0; z < n; ++z) {
+        hn::StoreU(column[z], kFloats,
+                   in.out + v * kLanes + (z * n * n + i) * in.position_stride);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mezzotint::kernels
