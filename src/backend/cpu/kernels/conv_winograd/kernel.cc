@@ -251,6 +251,10 @@ class WinogradKernel final : public Kernel {
   // Inner tiles straight from the source; those that reach over its border by way of a staged copy.
   void transform_row(const Task& task, const Source& source, const TilePosition& row,
                      std::int64_t count, float* v) const {
+    if (!grid_.has_inner(row.z, row.y)) {
+      transform_staged(task, source, row, count, v);
+      return;
+    }
     for (std::int64_t i = 0; i < count; ++i, v += layout_.channels()) {
       const TilePosition at{row.z, row.y, row.x + i};
       if (!grid_.is_inner(at)) {

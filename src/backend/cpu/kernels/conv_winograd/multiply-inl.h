@@ -18,27 +18,35 @@ template <int kRows, int kVectors, int kFetch>
 HWY_NOINLINE void multiply_rows(const float* HWY_RESTRICT v, const float* HWY_RESTRICT u,
                                 std::int64_t channels, float* HWY_RESTRICT m, const float* next) {
   FloatVector sums[kRows][kVectors];
-  for (auto& row : sums) {
-    for (FloatVector& sum : row) {
-      sum = hn::Zero(kFloats);
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kVectors; ++j) {
+      sums[i][j] = hn::Zero(kFloats);
     }
   }
   for (std::int64_t c = 0; c < channels; ++c) {
     FloatVector weights[kVectors];
+#pragma GCC unroll 8
     for (int j = 0; j < kVectors; ++j) {
       weights[j] = hn::LoadU(kFloats, u + (c * kVectors + j) * kLanes);
     }
+#pragma GCC unroll 8
     for (int line = 0; line < kFetch; ++line) {
       __builtin_prefetch(next + (c * kFetch + line) * 16, 0, 2);
     }
+#pragma GCC unroll 8
     for (int i = 0; i < kRows; ++i) {
       const FloatVector x = hn::Set(kFloats, v[i * channels + c]);
+#pragma GCC unroll 8
       for (int j = 0; j < kVectors; ++j) {
         sums[i][j] = hn::MulAdd(x, weights[j], sums[i][j]);
       }
     }
   }
+#pragma GCC unroll 8
   for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
     for (int j = 0; j < kVectors; ++j) {
       hn::StoreU(sums[i][j], kFloats, m + (i * kVectors + j) * kLanes);
     }

@@ -49,11 +49,16 @@ TilePosition TileGrid::first_input(const TilePosition& tile) const {
   return {tile.z * outputs() - 1, tile.y * outputs() - 1, tile.x * outputs() - 1};
 }
 
+bool TileGrid::inside(std::size_t axis, std::int64_t tile) const {
+  return tile >= 1 && tile * outputs() - 1 + inputs() <= extents_[axis];
+}
+
 bool TileGrid::is_inner(const TilePosition& tile) const {
-  const auto inside = [&](std::int64_t t, std::size_t axis) {
-    return t >= 1 && t * outputs() - 1 + inputs() <= extents_[axis];
-  };
-  return inside(tile.z, 0) && inside(tile.y, 1) && inside(tile.x, 2);
+  return inside(0, tile.z) && inside(1, tile.y) && inside(2, tile.x);
+}
+
+bool TileGrid::has_inner(std::int64_t z, std::int64_t y) const {
+  return inside(0, z) && inside(1, y) && counts_[2] > 2;
 }
 
 std::int64_t TileGrid::valid_outputs(std::size_t axis, std::int64_t tile) const {

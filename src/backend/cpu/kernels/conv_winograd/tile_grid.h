@@ -32,6 +32,8 @@ class TileGrid {
   [[nodiscard]] TilePosition first_input(const TilePosition& tile) const;
   // Whether the tile exists and all its inputs do.
   [[nodiscard]] bool is_inner(const TilePosition& tile) const;
+  // Whether any tile of a row along x is inner.
+  [[nodiscard]] bool has_inner(std::int64_t z, std::int64_t y) const;
   // How many of its outputs exist along an axis.
   [[nodiscard]] std::int64_t valid_outputs(std::size_t axis, std::int64_t tile) const;
 
@@ -44,6 +46,8 @@ class TileGrid {
   [[nodiscard]] const float* lift(std::size_t axis, std::int64_t tile) const;
 
  private:
+  [[nodiscard]] bool inside(std::size_t axis, std::int64_t tile) const;
+
   WinogradMatrices matrices_;
   std::array<std::int64_t, 3> extents_;
   std::array<std::int64_t, 3> counts_{};

@@ -20,23 +20,42 @@ HWY_INLINE FloatVector prepared(const WinogradStage& s, const Access& access, co
   return x;
 }
 
+HWY_INLINE std::int64_t clamp_to(std::int64_t value, std::int64_t low, std::int64_t high) {
+  return value < low ? low : value > high ? high : value;
+}
+
+HWY_INLINE void stage_constant(FloatVector value, std::int64_t count, float* staged) {
+  for (std::int64_t x = 0; x < count; ++x) {
+    hn::StoreU(value, kFloats, staged + x * kLanes);
+  }
+}
+
+// Each row of the box has positions before the source's row, in it, and after it.
 template <typename Access>
 HWY_INLINE void stage_with(const WinogradStage& s, const Access& access, float* staged) {
-  const auto inside = [&](std::int64_t i, std::int64_t extent) {
-    return s.clamp ? (i < 0 ? 0 : i < extent ? i : extent - 1) : i;
+  const auto nearest = [&](std::int64_t i, std::int64_t extent) {
+    return s.clamp ? clamp_to(i, 0, extent - 1) : i;
   };
-  const FloatVector zero = hn::Zero(kFloats);
+  const std::int64_t begin = clamp_to(-s.x, 0, s.box_width);
+  const std::int64_t end = clamp_to(s.width - s.x, begin, s.box_width);
   for (std::int64_t z = s.z; z < s.z + s.box_depth; ++z) {
-    for (std::int64_t y = s.y; y < s.y + s.box_height; ++y) {
-      const std::int64_t from_z = inside(z, s.depth);
-      const std::int64_t from_y = inside(y, s.height);
-      const bool row_exists = from_z >= 0 && from_z < s.depth && from_y >= 0 && from_y < s.height;
-      const float* row = s.source + (from_z * s.height + from_y) * s.width * s.channels;
-      for (std::int64_t x = s.x; x < s.x + s.box_width; ++x, staged += kLanes) {
-        const std::int64_t from_x = inside(x, s.width);
-        const bool exists = row_exists && from_x >= 0 && from_x < s.width;
-        hn::StoreU(exists ? prepared(s, access, row + from_x * s.channels) : zero, kFloats, staged);
+    for (std::int64_t y = s.y; y < s.y + s.box_height; ++y, staged += s.box_width * kLanes) {
+      const std::int64_t from_z = nearest(z, s.depth);
+      const std::int64_t from_y = nearest(y, s.height);
+      if (from_z < 0 || from_z >= s.depth || from_y < 0 || from_y >= s.height) {
+        stage_constant(hn::Zero(kFloats), s.box_width, staged);
+        continue;
       }
+      const float* row = s.source + (from_z * s.height + from_y) * s.width * s.channels;
+      const float* from = row + (s.x + begin) * s.channels;
+      for (std::int64_t x = begin; x < end; ++x, from += s.channels) {
+        hn::StoreU(prepared(s, access, from), kFloats, staged + x * kLanes);
+      }
+      const auto outside = [&](std::int64_t x) HWY_ATTR {
+        return s.clamp ? prepared(s, access, row + x * s.channels) : hn::Zero(kFloats);
+      };
+      stage_constant(outside(0), begin, staged);
+      stage_constant(outside(s.width - 1), s.box_width - end, staged + end * kLanes);
     }
   }
 }
