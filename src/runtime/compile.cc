@@ -1,193 +1,14 @@
 #include "runtime/compile.h"
 
 #include <algorithm>
-#include <functional>
-#include <limits>
 
 #include "base/check.h"
-#include "base/error.h"
 #include "graph/op_definition.h"
-#include "graph/verifier.h"
-#include "passes/passes.h"
+#include "runtime/choices.h"
+#include "runtime/lower.h"
 #include "runtime/memory_planner.h"
 
 namespace mezzotint {
-namespace {
-
-Target target_of(const CompileOptions& options) {
-  return {options.machine, options.plan.precision};
-}
-
-Choice consider(const Implementation& implementation, const OpView& view, const Backend& backend,
-                const Target& target) {
-  Choice choice;
-  choice.implementation = implementation.name();
-  if (auto reason = implementation.refusal(view, target)) {
-    choice.refusal = std::move(*reason);
-    return choice;
-  }
-  const auto row = backend.costs().find(implementation.name(), target.machine.isa);
-  if (!row) {
-    choice.cost_seconds = std::numeric_limits<double>::infinity();  // nothing speaks for it
-    return choice;
-  }
-  const double flops = flops_of(view);
-  const double bytes = bytes_of(view);
-  choice.cost_seconds = CostTable::seconds(*row, flops, bytes, 1);
-  choice.predicted_seconds = CostTable::seconds(*row, flops, bytes, target.machine.threads);
-  return choice;
-}
-
-// All choices for one op; the plan's entry, else the cheapest that can, is marked as chosen.
-Explanation explain_op(const OpView& view, const Backend& backend, const CompileOptions& options) {
-  Explanation explanation{view.op.name, view.op.kind, {}};
-  const auto planned = options.plan.entries.find(view.op.name);
-  Choice* best = nullptr;
-  for (const Implementation* implementation : backend.implementations(view.op.kind)) {
-    explanation.choices.push_back(consider(*implementation, view, backend, target_of(options)));
-  }
-  for (Choice& choice : explanation.choices) {
-    if (planned != options.plan.entries.end() && !planned->second.implementation.empty() &&
-        planned->second.implementation != choice.implementation) {
-      continue;
-    }
-    if (choice.refusal.empty() && (best == nullptr || choice.cost_seconds < best->cost_seconds)) {
-      best = &choice;
-    }
-  }
-  if (best != nullptr) {
-    best->chosen = true;
-  }
-  return explanation;
-}
-
-Error nothing_can(const Explanation& explanation, const CompileOptions& options) {
-  const auto planned = options.plan.entries.find(explanation.op);
-  std::string reasons;
-  for (const Choice& choice : explanation.choices) {
-    if (!choice.refusal.empty()) {
-      reasons += fmt::format("; {}: {}", choice.implementation, choice.refusal);
-    }
-  }
-  if (planned != options.plan.entries.end() && !planned->second.implementation.empty()) {
-    return unsupported("op {} ({}): the plan asks for {}, which cannot compute it{}",
-                       explanation.op, name_of(explanation.kind), planned->second.implementation,
-                       reasons);
-  }
-  return unsupported("op {} ({}): no implementation here can compute it{}", explanation.op,
-                     name_of(explanation.kind), reasons);
-}
-
-// What run() can hand out: memory that an op writes, each value once.
-Status check_outputs(const Graph& graph) {
-  std::vector<ValueId> seen;
-  for (const ValueId id : graph.outputs()) {
-    const Value& value = graph.value(id);
-    if (value.kind != ValueKind::kResult) {
-      return invalid_input("output {}: an input or a weight, not an op's result", value.name);
-    }
-    if (std::count(seen.begin(), seen.end(), id) != 0) {
-      return invalid_input("output {}: named twice", value.name);
-    }
-    seen.push_back(id);
-  }
-  return {};
-}
-
-Result<ValueId> find_activation(const Graph& graph, const std::string& name) {
-  const auto id = graph.find_value(name);
-  if (!id) {
-    return invalid_input("{}: the model has no such op or module", name);
-  }
-  const Value& value = graph.value(*id);
-  if (value.kind != ValueKind::kResult) {
-    return invalid_input("{}: {} of the model; only an op's result can be kept", name,
-                         value.kind == ValueKind::kInput ? "an input" : "a weight");
-  }
-  if (value.type.dtype != DType::kF32) {
-    return invalid_input("{}: its values are {}; only float32 can be kept", name,
-                         name_of(value.type.dtype));
-  }
-  return *id;
-}
-
-// An entry that no op of the lowered graph answers to would be ignored.
-Status check_plan(const Plan& plan, const Graph& graph, const Graph& lowered) {
-  for (const auto& entry : plan.entries) {
-    const std::string& name = entry.first;
-    const auto has_name = [&](const Op& op) { return op.name == name; };
-    const auto took_it = [&](const Op& op) {
-      return op.body != nullptr &&
-             std::any_of(op.body->ops().begin(), op.body->ops().end(), has_name);
-    };
-    const auto ops = lowered.ops();
-    if (std::any_of(ops.begin(), ops.end(), has_name)) {
-      continue;
-    }
-    if (const auto region = std::find_if(ops.begin(), ops.end(), took_it); region != ops.end()) {
-      return invalid_input("plan: op {} is fused into {}: name that one instead", name,
-                           region->name);
-    }
-    if (graph.find_value(name)) {
-      return invalid_input(
-          "plan: no op {} is left to compute: name an op that bench --explain lists", name);
-    }
-    return invalid_input("plan: the model has no op {}", name);
-  }
-  return {};
-}
-
-}  // namespace
-
-Result<Graph> lower(const Graph& graph, const Backend& backend, const CompileOptions& options) {
-  if (Status status = verify(graph); !status) {
-    return status.error();
-  }
-  if (Status status = check_outputs(graph); !status) {
-    return status.error();
-  }
-  Graph lowered = graph;
-  for (const std::string& name : options.keep) {
-    const auto id = find_activation(graph, name);
-    if (!id) {
-      return id.error();
-    }
-    if (std::count(lowered.outputs().begin(), lowered.outputs().end(), *id) == 0) {
-      lowered.add_output(*id);
-    }
-  }
-  const Target target = target_of(options);
-  const AcceptRegion accept = [&](const OpView& view) {
-    const auto implementations = backend.implementations(view.op.kind);
-    return std::any_of(implementations.begin(), implementations.end(),
-                       [&](const Implementation* implementation) {
-                         return !implementation->refusal(view, target);
-                       });
-  };
-  const std::function<Result<Graph>(const Graph&)> passes[] = {
-      remove_dead_ops, sink_concat, use_channels_last,
-      [&](const Graph& g) { return grow_conv_regions(g, accept); }};
-  for (const auto& pass : passes) {
-    auto rewritten = pass(lowered);
-    if (!rewritten) {
-      return rewritten.error();
-    }
-    if (Status status = verify(*rewritten); !status) {
-      return status.error();
-    }
-    lowered = std::move(*rewritten);
-  }
-  return lowered;
-}
-
-std::vector<Explanation> explain(const Graph& lowered, const Backend& backend,
-                                 const CompileOptions& options) {
-  std::vector<Explanation> explanations;
-  for (const Op& op : lowered.ops()) {
-    explanations.push_back(explain_op({lowered, op}, backend, options));
-  }
-  return explanations;
-}
 
 // Builds one Program.
 class Compiler {
@@ -244,7 +65,7 @@ class Compiler {
       }
       const auto index = static_cast<std::size_t>(chosen - explanation.choices.begin());
       const Implementation& implementation = *backend_.implementations(view.op.kind)[index];
-      auto kernel = implementation.prepare(view, target_of(options_));
+      auto kernel = implementation.prepare(view, options_.target());
       if (!kernel) {
         return kernel.error();
       }
@@ -274,7 +95,7 @@ class Compiler {
     for (const ValueId id : graph().inputs()) {
       add(id, graph().value(id).name);
     }
-    // lower() appends the kept values that are no outputs yet, in the order of their names.
+    // As lower() orders them.
     std::vector<ValueId> outputs(original_.outputs().begin(), original_.outputs().end());
     std::vector<std::string> names;
     for (const ValueId id : outputs) {
