@@ -1,6 +1,8 @@
 // What a graph is compiled for.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,11 @@ struct CompileOptions {
   std::vector<std::string> keep;
   // Off: no result takes over an input's memory, so listeners see inputs as the op did.
   bool allow_in_place = true;
+  // Bytes that Program::peak_bytes() should not exceed. Where the cheapest implementations do,
+  // others take their place that need less, those first that save most for the time that they cost;
+  // an op with an entry in the plan keeps what that names. A program that exceeds it still is the
+  // smallest that was found.
+  std::optional<std::uint64_t> memory_limit;
 
   [[nodiscard]] Target target() const { return {machine, plan.precision}; }
 };
