@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 
 #include "graph/graph.h"
 
@@ -25,5 +26,10 @@ using AcceptRegion = std::function<bool(const OpView&)>;
 // Grows a region around each convolution for as long as `accept` agrees: sources of a concat, an
 // affine on load, time vector and residual in the epilogue, channel moments as a second output.
 Result<Graph> grow_conv_regions(const Graph& graph, const AcceptRegion& accept);
+
+// Runs `op` a second time, under NAME.again, right before the first of `readers`, which read those
+// results from then on: its own need not be held for them. The new op takes the id of that reader;
+// ids from there on are one higher than in `graph`. `readers` come after `op`.
+Result<Graph> repeat_op(const Graph& graph, OpId op, std::span<const OpId> readers);
 
 }  // namespace mezzotint

@@ -9,6 +9,7 @@
 #include "pipeline/machine.h"
 #include "pipeline/no_throw.h"
 #include "pipeline/session.h"
+#include "runtime/lower.h"
 
 namespace mezzotint {
 namespace {

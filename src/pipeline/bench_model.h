@@ -13,7 +13,7 @@
 #include "pipeline/bench_subject.h"
 #include "pipeline/op_check.h"
 #include "pipeline/timing.h"
-#include "runtime/compile.h"
+#include "runtime/choices.h"
 
 namespace mezzotint {
 

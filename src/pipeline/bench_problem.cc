@@ -8,6 +8,8 @@
 #include "pipeline/machine.h"
 #include "pipeline/no_throw.h"
 #include "pipeline/random_parameters.h"
+#include "runtime/compile.h"
+#include "runtime/lower.h"
 
 namespace mezzotint {
 namespace {

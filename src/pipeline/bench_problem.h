@@ -13,7 +13,7 @@
 #include "pipeline/op_check.h"
 #include "pipeline/problem.h"
 #include "pipeline/timing.h"
-#include "runtime/compile.h"
+#include "runtime/choices.h"
 
 namespace mezzotint {
 

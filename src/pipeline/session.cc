@@ -46,7 +46,7 @@ Result<Session> Session::create(const MedDdpmConfig& config, const Backend& back
   std::erase_if(keep, [&](const std::string& name) {
     return graph->find_value(name) == graph->outputs()[0];
   });
-  const CompileOptions compile_options{options.machine, options.plan, keep, options.allow_in_place};
+  const CompileOptions compile_options{options.machine, options.plan, keep, options.allow_in_place, std::nullopt};
   auto program = compile(*graph, backend, compile_options);
   if (!program) {
     return program.error();

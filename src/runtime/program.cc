@@ -10,8 +10,8 @@ namespace mezzotint {
 
 std::size_t Program::packed_bytes() const {
   std::size_t total = 0;
-  for (const ProgramOp& op : infos_) {
-    total += op.packed_bytes;
+  for (const auto& kernel : kernels_) {
+    total += kernel->packed_bytes();
   }
   return total;
 }
@@ -19,11 +19,15 @@ std::size_t Program::packed_bytes() const {
 std::size_t Program::load_peak_bytes() const {
   std::size_t packed = 0;
   std::size_t peak = 0;
-  for (const Node& node : nodes_) {
-    packed += node.kernel->packed_bytes();
-    peak = std::max(peak, packed + node.kernel->load_bytes());
+  for (const auto& kernel : kernels_) {
+    packed += kernel->packed_bytes();
+    peak = std::max(peak, packed + kernel->load_bytes());
   }
   return peak;
+}
+
+std::size_t Program::peak_bytes() const {
+  return std::max(load_peak_bytes(), packed_bytes() + arena_bytes_);
 }
 
 double Program::predicted_seconds() const {
@@ -43,8 +47,8 @@ double Program::flops() const {
 }
 
 Status Program::load(ParameterSource& source) {
-  for (Node& node : nodes_) {
-    if (Status status = node.kernel->load(source); !status) {
+  for (const auto& kernel : kernels_) {
+    if (Status status = kernel->load(source); !status) {
       return status.error();
     }
   }
@@ -110,7 +114,8 @@ Status Program::run(Rate rate, std::span<const Binding> bindings, const AlignedB
       return invalid_input("op {} needs {}, which is not bound", infos_[i].name, unbound);
     }
     const auto start = std::chrono::steady_clock::now();
-    node.kernel->launch({inputs, outputs, arena.data() + node.workspace_offset, options.team});
+    kernels_[node.kernel]->launch(
+        {inputs, outputs, arena.data() + node.workspace_offset, options.team});
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     const OpEvent event{infos_[i], {graph_, graph_.op(node.op)}, inputs, outputs, elapsed.count()};
     for (Listener* listener : options.listeners) {

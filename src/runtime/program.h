@@ -40,6 +40,8 @@ class Program {
   [[nodiscard]] std::size_t packed_bytes() const;
   // Highest memory during load(), packed weights included.
   [[nodiscard]] std::size_t load_peak_bytes() const;
+  // Highest of loading and of running.
+  [[nodiscard]] std::size_t peak_bytes() const;
   // Of one run at the step rate.
   [[nodiscard]] double predicted_seconds() const;
   [[nodiscard]] double flops() const;
@@ -73,8 +75,8 @@ class Program {
     std::size_t bytes = 0;
   };
   struct Node {
-    OpId op = 0;  // in graph_
-    std::unique_ptr<Kernel> kernel;
+    OpId op = 0;             // in graph_
+    std::size_t kernel = 0;  // in kernels_
     std::vector<Place> inputs;
     std::vector<Place> outputs;
     std::size_t workspace_offset = 0;
@@ -83,6 +85,7 @@ class Program {
   [[nodiscard]] Result<std::vector<std::byte*>> resolve(std::span<const Binding> bindings) const;
 
   Graph graph_;
+  std::vector<std::unique_ptr<Kernel>> kernels_;  // in the order of loading; ops may share one
   std::vector<Node> nodes_;
   std::vector<ProgramOp> infos_;
   std::vector<External> externals_;

@@ -8,6 +8,8 @@
 #include "backend/ref/ref_backend.h"
 #include "base/error.h"
 #include "mezzotint/cancel.h"
+#include "runtime/choices.h"
+#include "runtime/lower.h"
 #include "runtime/program_data.h"
 #include "support/graph_runner.h"
 #include "support/tolerance.h"
