@@ -74,21 +74,30 @@ class BodyReader {
     return read_source(id, region);
   }
 
+  // From an op's result to what it is made from.
+  ValueId pass(const Op& op) {
+    consumed_ += 1;
+    return op.inputs[0];
+  }
+
   bool read_source(ValueId id, ConvRegion& region) {
     ConvSource source;
     source.channels = body_.value(id).type.shape[1];
-    if (const Op* op = producer(id); op != nullptr) {
-      if (op->kind != OpKind::affine) {
-        return false;
-      }
-      consumed_ += 1;
+    const Op* op = producer(id);
+    if (op != nullptr && op->kind == OpKind::affine) {
       source.coefficients = position(op->inputs[1]);
       source.channel_offset = op->attributes.integer("channel_offset", 0);
       source.silu = op->attributes.text("activation", "none") == "silu";
-      id = op->inputs[0];
       if (!source.coefficients) {
         return false;
       }
+      id = pass(*op);
+    } else if (op != nullptr && op->kind == OpKind::upsample_trilinear) {
+      source.upsample = true;
+      id = pass(*op);
+    }
+    if (op = producer(id); op != nullptr && op->kind == OpKind::reorder) {
+      id = pass(*op);
     }
     const auto input = position(id);
     if (!input) {
@@ -99,53 +108,61 @@ class BodyReader {
     return true;
   }
 
-  // Follows the chain of adds from the convolution to the first output.
+  // Follows the chain from the convolution to the first output: adds, then a reorder.
   bool read_epilogue(ValueId current, ConvRegion& region) {
-    for (bool grew = true; grew;) {
-      grew = false;
-      for (const Op& op : body_.ops()) {
-        const auto use = std::find(op.inputs.begin(), op.inputs.end(), current);
-        if (use == op.inputs.end()) {
-          continue;
-        }
-        if (op.kind == OpKind::add_channels && use == op.inputs.begin()) {
-          if (region.time_vector || region.residual) {
-            return false;
-          }
-          region.time_vector = position(op.inputs[1]);
-          if (!region.time_vector) {
-            return false;
-          }
-        } else if (op.kind == OpKind::add) {
-          const ValueId other = use == op.inputs.begin() ? op.inputs[1] : op.inputs[0];
-          if (region.residual || !(region.residual = position(other))) {
-            return false;
-          }
-        } else if (op.kind == OpKind::channel_moments) {
-          const auto outputs = body_.outputs();
-          const auto out = std::find(outputs.begin(), outputs.end(), op.outputs[0]);
-          if (region.moments || out == outputs.end()) {
-            return false;
-          }
-          region.moments = static_cast<std::size_t>(out - outputs.begin());
-          moments_of_ = current;
-          consumed_ += 1;
-          continue;
-        } else {
-          return false;
-        }
-        consumed_ += 1;
-        current = op.outputs[0];
-        grew = true;
-        break;
+    bool ended = false;
+    while (const Op* op = next_in_chain(current)) {
+      if (ended || !read_step(*op, current, region)) {
+        return false;
       }
+      ended = op->kind == OpKind::reorder;
+      current = op->outputs[0];
+      consumed_ += 1;
     }
-    return body_.outputs()[0] == current && (!region.moments || moments_of_ == current);
+    return body_.outputs()[0] == current && read_moments(current, region) &&
+           body_.outputs().size() == (region.moments ? 2U : 1U);
+  }
+
+  const Op* next_in_chain(ValueId current) const {
+    const auto ops = body_.ops();
+    const auto found = std::find_if(ops.begin(), ops.end(), [&](const Op& op) {
+      return op.kind != OpKind::channel_moments &&
+             std::find(op.inputs.begin(), op.inputs.end(), current) != op.inputs.end();
+    });
+    return found == ops.end() ? nullptr : &*found;
+  }
+
+  bool read_step(const Op& op, ValueId current, ConvRegion& region) const {
+    const bool first = op.inputs[0] == current;
+    if (op.kind == OpKind::add_channels && first && !region.time_vector && !region.residual) {
+      region.time_vector = position(op.inputs[1]);
+      return region.time_vector.has_value();
+    }
+    if (op.kind == OpKind::add && !region.residual) {
+      region.residual = position(op.inputs[first ? 1 : 0]);
+      return region.residual.has_value();
+    }
+    return op.kind == OpKind::reorder;
+  }
+
+  bool read_moments(ValueId result, ConvRegion& region) {
+    for (const Op& op : body_.ops()) {
+      if (op.kind != OpKind::channel_moments || op.inputs[0] != result) {
+        continue;
+      }
+      const auto outputs = body_.outputs();
+      const auto out = std::find(outputs.begin(), outputs.end(), op.outputs[0]);
+      if (region.moments || out == outputs.end()) {
+        return false;
+      }
+      region.moments = static_cast<std::size_t>(out - outputs.begin());
+      consumed_ += 1;
+    }
+    return true;
   }
 
   const Graph& body_;
   std::size_t consumed_ = 0;
-  ValueId moments_of_ = 0;
 };
 
 }  // namespace

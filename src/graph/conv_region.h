@@ -1,8 +1,10 @@
 // A convolution with what has been fused into it, read back from the ops of its region.
 //
-//   y = epilogue(sum over sources s of conv(act_s(x_s * scale_s + shift_s), weight[:, channels of
-//   s])) epilogue: + bias, + time vector, + residual; channel moments of y may be a second output.
-// Padding is zero after scale, shift and activation.
+//   y = epilogue(sum over sources s of conv(load_s(x_s), weight[:, channels of s]))
+//   load_s: nothing, or act_s(x * scale_s + shift_s), or trilinear interpolation to twice the size
+//   epilogue: + bias, + time vector, + residual; channel moments of y may be a second output
+// Padding is zero after load_s. Sources, residual and y may differ in layout, which their types
+// tell: the body's reorders at its sources and its result appear nowhere else.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +20,7 @@ namespace mezzotint {
 struct ConvSource {
   std::size_t input = 0;
   std::int64_t channels = 0;
+  bool upsample = false;                    // trilinear x2 on load; never with coefficients
   std::optional<std::size_t> coefficients;  // affine on load
   std::int64_t channel_offset = 0;          // of the coefficients
   bool silu = false;

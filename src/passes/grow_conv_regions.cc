@@ -131,12 +131,24 @@ class RegionGrower {
       sources = concat->inputs;
     }
     for (const ValueId source : sources) {
-      const Op* affine = producer(source);
-      if (affine != nullptr && affine->kind == OpKind::affine && uses_[source] == 1) {
-        Members candidate = members;
-        candidate.ops.push_back(graph_.value(source).producer);
-        try_candidate(members, candidate);
+      grow_source(members, source);
+    }
+  }
+
+  // What makes a source, last first.
+  void grow_source(Members& members, ValueId source) const {
+    const auto can_load = [&](const Op* op) {
+      return op != nullptr && uses_[source] == 1 &&
+             (op->kind == OpKind::affine || op->kind == OpKind::upsample_trilinear ||
+              op->kind == OpKind::reorder);
+    };
+    for (const Op* op = producer(source); can_load(op); op = producer(source)) {
+      Members candidate = members;
+      candidate.ops.push_back(graph_.value(source).producer);
+      if (!try_candidate(members, candidate)) {
+        return;
       }
+      source = op->inputs[0];
     }
   }
 
@@ -147,16 +159,16 @@ class RegionGrower {
     }
     const OpId reader = readers_[result][0];
     const Op& op = graph_.op(reader);
-    const bool adds =
-        op.kind == OpKind::add || (op.kind == OpKind::add_channels && op.inputs[0] == result);
-    if (!adds || taken_[reader]) {
+    const bool follows = op.kind == OpKind::add || op.kind == OpKind::reorder ||
+                         (op.kind == OpKind::add_channels && op.inputs[0] == result);
+    if (!follows || taken_[reader]) {
       return false;
     }
     Members candidate = members;
     candidate.ops.push_back(reader);
     candidate.chain_end = reader;
     candidate.outputs[0] = op.outputs[0];
-    return try_candidate(members, candidate);
+    return try_candidate(members, candidate) && op.kind != OpKind::reorder;
   }
 
   void grow_moments(Members& members) const {

@@ -23,8 +23,9 @@ Result<Graph> use_channels_last(const Graph& graph);
 // Whether some implementation would compute this region.
 using AcceptRegion = std::function<bool(const OpView&)>;
 
-// Grows a region around each convolution for as long as `accept` agrees: sources of a concat, an
-// affine on load, time vector and residual in the epilogue, channel moments as a second output.
+// Grows a region around each convolution for as long as `accept` agrees: sources of a concat; an
+// affine, an interpolation or a reorder on load; time vector, residual and at last a reorder in the
+// epilogue; channel moments as a second output.
 Result<Graph> grow_conv_regions(const Graph& graph, const AcceptRegion& accept);
 
 // Runs `op` a second time, under NAME.again, right before the first of `readers`, which read those

@@ -194,6 +194,84 @@ TEST(Passes, NothingIsFusedWhenNothingIsAccepted) {
             to_text(*graph));
 }
 
+std::string grow_everything(std::string_view text) {
+  return rewrite(text, [](const Graph& graph) {
+    return grow_conv_regions(graph, [](const OpView&) { return true; });
+  });
+}
+
+// The ends of a network, and the finer level of a decoder: reorders and an interpolation go, too.
+constexpr std::string_view kEnds = R"(input %x step float32[1, 2, 2, 2, 2]
+input %m volume float32[1, 2, 2, 2, 2]
+parameter %w [2, 4, 1, 1, 1]
+parameter %w2 [2, 2, 1, 1, 1]
+%x.last = reorder(%x) layout="channels_last"
+%m.last = reorder(%m) layout="channels_last"
+%cat = concat(%x.last, %m.last)
+%first = conv3d(%cat, %w)
+%up = upsample_trilinear(%first)
+%last = conv3d(%up, %w2)
+%out = reorder(%last) layout="row_major"
+output %out
+)";
+
+TEST(Passes, RegionsReadRowMajorInterpolateAndWriteRowMajor) {
+  EXPECT_EQ(grow_everything(kEnds), R"(input %x step float32[1, 2, 2, 2, 2]
+input %m volume float32[1, 2, 2, 2, 2]
+parameter %w [2, 4, 1, 1, 1]
+parameter %w2 [2, 2, 1, 1, 1]
+%first = region(%x, %m, %w) -> float32[1, 2, 2, 2, 2] channels_last {
+  input %x step float32[1, 2, 2, 2, 2]
+  input %m volume float32[1, 2, 2, 2, 2]
+  input %w model float32[2, 4, 1, 1, 1]
+  %x.last = reorder(%x) layout="channels_last" -> float32[1, 2, 2, 2, 2] channels_last
+  %m.last = reorder(%m) layout="channels_last" -> float32[1, 2, 2, 2, 2] channels_last
+  %cat = concat(%x.last, %m.last) -> float32[1, 4, 2, 2, 2] channels_last
+  %first = conv3d(%cat, %w) -> float32[1, 2, 2, 2, 2] channels_last
+  output %first
+}
+%last = region(%first, %w2) -> float32[1, 2, 4, 4, 4] {
+  input %first step float32[1, 2, 2, 2, 2] channels_last
+  input %w2 model float32[2, 2, 1, 1, 1]
+  %up = upsample_trilinear(%first) -> float32[1, 2, 4, 4, 4] channels_last
+  %last = conv3d(%up, %w2) -> float32[1, 2, 4, 4, 4] channels_last
+  %out = reorder(%last) layout="row_major" -> float32[1, 2, 4, 4, 4]
+  output %out
+}
+output %last
+alias %out = %last
+)");
+}
+
+// What a source is made of is taken step by step; what follows a reorder is another op's.
+TEST(Passes, RegionsTakeNeighboursInTheirOrder) {
+  const std::string text = grow_everything(R"(input %x step float32[1, 2, 2, 2, 2]
+input %k step float32[1, 2, 2]
+parameter %w [2, 2, 1, 1, 1]
+%x.last = reorder(%x) layout="channels_last"
+%n = affine(%x.last, %k)
+%y = conv3d(%n, %w)
+%z = reorder(%y) layout="row_major"
+%sum = add(%z, %x)
+output %sum
+)");
+  EXPECT_NE(text.find("%y = region(%x, %k, %w)"), std::string::npos) << text;
+  EXPECT_NE(text.find("%sum = add(%y, %x)"), std::string::npos) << text;
+}
+
+// An interpolated volume that is read twice is made once, as an op of its own.
+TEST(Passes, SourcesThatOthersReadStayVisible) {
+  const std::string text = grow_everything(R"(input %x step float32[1, 1, 2, 2, 2]
+parameter %w [1, 1, 1, 1, 1]
+%up = upsample_trilinear(%x)
+%y = conv3d(%up, %w)
+%z = silu(%up)
+output %y
+output %z
+)");
+  EXPECT_NE(text.find("%y = conv3d(%up, %w)"), std::string::npos) << text;
+}
+
 // A result that something else reads, or that is an output, cannot vanish into a region.
 TEST(Passes, SharedResultsStayVisible) {
   const std::string text =

@@ -259,6 +259,9 @@ std::optional<std::string> refuse_region(const OpView& view, const ConvRegion& r
     if (source.coefficients) {
       return "oneDNN cannot apply scale, shift and SiLU while loading";
     }
+    if (source.upsample) {
+      return "oneDNN cannot interpolate while loading";
+    }
     if (region.sources.size() > 1 && source.channels < kLeastSourceChannels) {
       return fmt::format(
           "a source has {} channels; several sources are worth a call each from {} channels on",
@@ -267,6 +270,11 @@ std::optional<std::string> refuse_region(const OpView& view, const ConvRegion& r
   }
   if (region.moments) {
     return "oneDNN cannot give channel moments of its result";
+  }
+  if (region.residual) {
+    if (auto reason = refuse_type(view.input(*region.residual), "the residual")) {
+      return reason;
+    }
   }
   if (auto reason = refuse_type(view.output(), "the result")) {
     return reason;

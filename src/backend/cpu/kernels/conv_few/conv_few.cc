@@ -111,10 +111,13 @@ class ConvFewKernel final : public Kernel {
 Refusal refuse(const OpView& view) {
   const auto region = describe_conv(view);
   if (!region || region->sources.size() != 1 || region->sources[0].coefficients ||
-      region->time_vector || region->residual || region->moments) {
+      region->sources[0].upsample || region->time_vector || region->residual || region->moments) {
     return "computes one plain source with bias, nothing fused";
   }
   if (auto reason = refuse_unless_channels_innermost(view.input(region->sources[0].input), "x")) {
+    return reason;
+  }
+  if (auto reason = refuse_unless_channels_innermost(view.output(), "the result")) {
     return reason;
   }
   const Value& weight = view.input(region->weight);

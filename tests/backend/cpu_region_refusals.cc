@@ -1,0 +1,76 @@
+// What the convolutions refuse of the regions that describe_conv reads.
+#include <gtest/gtest.h>
+
+#include "backend/cpu/kernels/kernel_ops.h"
+#include "backend/cpu/onednn/onednn_ops.h"
+#include "graph/text.h"
+
+namespace mezzotint {
+namespace {
+
+std::string refusal(const Implementation& implementation, const std::string& text) {
+  const auto graph = graph_from_text(text);
+  EXPECT_TRUE(graph.ok()) << graph.error().message;
+  const auto reason = implementation.refusal({*graph, graph->op(0)}, {});
+  return reason ? *reason : "accepted";
+}
+
+// `source` makes %s from an input %x of `x_type`; `tail` makes the results from the convolution %y.
+std::string region(const std::string& x_type, const std::string& channels,
+                   const std::string& source, const std::string& tail) {
+  const std::string weight = "[" + channels + ", 16, 3, 3, 3]";
+  return "input %x step " + x_type + "\nparameter %w " + weight + "\n%r = region(%x, %w) {\n" +
+         "input %x step " + x_type + "\ninput %w model float32" + weight + "\n" + source +
+         "%y = conv3d(%s, %w) padding=1\n" + tail + "}\noutput %r\n";
+}
+
+const std::string kLast = "float32[1, 16, 4, 4, 4] channels_last";
+const std::string kRowMajor = "float32[1, 16, 4, 4, 4]";
+const std::string kUpsample = "%s = upsample_trilinear(%x)\n";
+const std::string kReorder = "%s = reorder(%x) layout=\"channels_last\"\n";
+const std::string kToRowMajor = "%z = reorder(%y) layout=\"row_major\"\noutput %z\n";
+const std::string kPlain = "output %y\n";
+
+TEST(RegionRefusals, OnednnLoadsAndStoresPlainChannelsLast) {
+  const auto conv = make_onednn_conv();
+  EXPECT_EQ(refusal(*conv, region(kLast, "16", kReorder, kPlain)), "accepted");
+  EXPECT_EQ(refusal(*conv, region(kLast, "16", kUpsample, kPlain)),
+            "oneDNN cannot interpolate while loading");
+  EXPECT_EQ(refusal(*conv, region(kRowMajor, "16", kReorder, kPlain)),
+            "a source must be channels_last, is row_major");
+  EXPECT_EQ(refusal(*conv, region(kLast, "16", kReorder, kToRowMajor)),
+            "the result must be channels_last, is row_major");
+}
+
+TEST(RegionRefusals, OnednnReadsResidualsInChannelsLast) {
+  const std::string text = R"(input %x step float32[1, 16, 4, 4, 4] channels_last
+input %r step float32[1, 16, 4, 4, 4]
+parameter %w [16, 16, 1, 1, 1]
+%region = region(%x, %r, %w) {
+  input %x step float32[1, 16, 4, 4, 4] channels_last
+  input %r step float32[1, 16, 4, 4, 4]
+  input %w model float32[16, 16, 1, 1, 1]
+  %s = reorder(%x) layout="row_major"
+  %y = conv3d(%s, %w)
+  %sum = add(%y, %r)
+  %z = reorder(%sum) layout="channels_last"
+  output %z
+}
+output %region
+)";
+  EXPECT_EQ(refusal(*make_onednn_conv(), text), "the residual must be channels_last, is row_major");
+}
+
+TEST(RegionRefusals, FewOutputsLoadsAndStoresPlainChannelsLast) {
+  const auto conv = kernels::make_conv_few_outputs();
+  EXPECT_EQ(refusal(*conv, region(kLast, "2", kReorder, kPlain)), "accepted");
+  EXPECT_EQ(refusal(*conv, region(kLast, "2", kUpsample, kPlain)),
+            "computes one plain source with bias, nothing fused");
+  EXPECT_EQ(refusal(*conv, region(kRowMajor, "2", kReorder, kPlain)),
+            "x must be channels_last, is row_major [1, 16, 4, 4, 4]");
+  EXPECT_EQ(refusal(*conv, region(kLast, "2", kReorder, kToRowMajor)),
+            "the result must be channels_last, is row_major [1, 2, 4, 4, 4]");
+}
+
+}  // namespace
+}  // namespace mezzotint
