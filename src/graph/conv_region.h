@@ -24,7 +24,6 @@ struct ConvSource {
   std::optional<std::size_t> coefficients;  // affine on load
   std::int64_t channel_offset = 0;          // of the coefficients
   bool silu = false;
-  bool upsample = false;
 };
 
 struct ConvRegion {

@@ -27,9 +27,9 @@ std::int64_t segment_tiles(std::int64_t tiles) {
 std::int64_t block_tiles(const WinogradSizes& sizes, std::int64_t segment, std::int64_t l2_bytes) {
   const auto bytes_per_tile =
       static_cast<double>(sizes.positions * (sizes.channels + sizes.panel_outputs)) * sizeof(float);
-  const auto weights = static_cast<double>(sizes.positions * sizes.channels * sizes.panel_outputs *
-                                           sizes.panels) *
-                       sizeof(float);
+  const auto weights =
+      static_cast<double>(sizes.positions * sizes.channels * sizes.panel_outputs * sizes.panels) *
+      sizeof(float);
   // The rest of L2 holds the panel of U in use, the next one, and the inputs on their way.
   const double room = 0.8 * static_cast<double>(l2_bytes);
   std::int64_t best = 1;

@@ -6,10 +6,10 @@
 namespace mezzotint::kernels {
 
 struct WinogradSizes {
-  std::int64_t positions = 0;       // products per tile and pair of channels
-  std::int64_t tiles = 0;           // of one sample
-  std::int64_t channels = 0;        // inputs, rounded up to vectors
-  std::int64_t panel_outputs = 0;   // outputs of one panel
+  std::int64_t positions = 0;      // products per tile and pair of channels
+  std::int64_t tiles = 0;          // of one sample
+  std::int64_t channels = 0;       // inputs, rounded up to vectors
+  std::int64_t panel_outputs = 0;  // outputs of one panel
   std::int64_t panels = 0;
 };
 

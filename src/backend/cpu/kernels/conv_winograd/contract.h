@@ -3,8 +3,9 @@
 // per pair of channels. All float32; "vector" is ISA's register, kLanes floats.
 //
 //   transform   inputs -> V[position][tile][channel]
-//   multiply    M[position][tile][output] = V[position][tile][channel] * U[position][channel][output]
-//   finish      M -> outputs, plus constants and residual, and the moments of the result
+//   multiply    M[position][tile][output] = V[position][tile][channel] *
+//   U[position][channel][output] finish      M -> outputs, plus constants and residual, and the
+//   moments of the result
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace mezzotint::kernels {
 // A box of a channels-innermost source, to be copied for the transform with what surrounds it: in
 // vectors of channels, staged[z][y][x][kLanes].
 struct WinogradStage {
-  const float* source;  // the sample, at the first channel of the vector
+  const float* source;                          // the sample, at the first channel of the vector
   std::int64_t depth, height, width, channels;  // of the source; channels is its row length
   std::int64_t z, y, x;                         // first position of the box; may lie outside
   std::int64_t box_depth, box_height, box_width;
@@ -28,21 +29,21 @@ struct WinogradStage {
 struct WinogradInput {
   const float* origin;  // first input of the tile
   std::int64_t stride_z, stride_y, stride_x;
-  std::int64_t vectors;        // of channels, vector_stride floats apart in the source
+  std::int64_t vectors;  // of channels, vector_stride floats apart in the source
   std::int64_t vector_stride;
-  const float* prefetch;       // where the following tile's new inputs begin, or null
+  const float* prefetch;  // where the following tile's new inputs begin, or null
   // Doubled sources only, per axis: inputs x coarse inputs, row-major. B^T times interpolation.
   const float* lift[3];
-  float* out;                  // V at this tile, kLanes floats per vector
+  float* out;  // V at this tile, kLanes floats per vector
   std::int64_t position_stride;
 };
 
 // One position, one panel of outputs.
 struct WinogradProduct {
-  const float* v;      // [tiles][channels]
-  const float* u;      // [channels][panel]
-  const float* next;   // the panel that is wanted next: fetched into L2 meanwhile
-  float* m;            // [tiles][panel]
+  const float* v;     // [tiles][channels]
+  const float* u;     // [channels][panel]
+  const float* next;  // the panel that is wanted next: fetched into L2 meanwhile
+  float* m;           // [tiles][panel]
   std::int64_t tiles, channels;
   std::int64_t vectors;  // of the panel: 1 .. kPanelVectors
 };
@@ -50,15 +51,15 @@ struct WinogradProduct {
 struct WinogradOutput {
   const float* products;  // M at this tile
   std::int64_t position_stride;
-  std::int64_t channels;  // outputs of this panel that exist
+  std::int64_t channels;                   // outputs of this panel that exist
   std::int64_t valid_z, valid_y, valid_x;  // outputs of this tile that exist, 1 .. m
   float* out;                              // first output, aligned to a vector if `stream`
   std::int64_t stride_z, stride_y, stride_x;
   const float* constants;  // [channels rounded up to vectors], added to every output
   const float* residual;   // like out, may be out; or null
-  double* moments;         // or null: sums over tiles of n mean, and of M2 + n mean^2, per channel
-  std::int64_t moments_stride;  // between the two sums
-  bool stream;                  // past the caches
+  double* sums;            // or null: [channels rounded up to vectors], to which the outputs
+  double* squares;         // and their squares are added
+  bool stream;             // past the caches
 };
 
 struct WinogradStages {

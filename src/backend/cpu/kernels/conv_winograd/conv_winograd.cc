@@ -16,6 +16,12 @@ Refusal refuse_region(const OpView& view, const ConvRegion& region) {
   if (auto reason = refuse_unless_channels_innermost(view.output(), "the result")) {
     return reason;
   }
+  if (region.residual) {
+    if (auto reason =
+            refuse_unless_channels_innermost(view.input(*region.residual), "the residual")) {
+      return reason;
+    }
+  }
   const Value& weight = view.input(region.weight);
   if (weight.kind != ValueKind::kParameter ||
       (region.bias && view.input(*region.bias).kind != ValueKind::kParameter)) {

@@ -48,55 +48,52 @@ HWY_INLINE void inverse_tile(const float* products, std::int64_t position_stride
   }
 }
 
-// Sums of a tile's values about the first of them, in float32: deviations within a tile are small
-// beside a large mean.
-struct TileSums {
-  FloatVector origin = hn::Zero(kFloats);
-  FloatVector sum = hn::Zero(kFloats);
-  FloatVector square = hn::Zero(kFloats);
-
-  HWY_INLINE void add(FloatVector value) {
-    const FloatVector deviation = hn::Sub(value, origin);
-    sum = hn::Add(sum, deviation);
-    square = hn::MulAdd(deviation, deviation, square);
-  }
-};
-
 using Doubles = hn::ScalableTag<double>;
+using DoubleVector = hn::Vec<Doubles>;
 constexpr Doubles kDoubles;
 constexpr std::int64_t kDoubleLanes = hn::MaxLanes(kDoubles);
-constexpr hn::Rebind<float, Doubles> kHalfFloats;
 
-// n mean and M2 + n mean^2 of a tile's n values, added in double.
-HWY_INLINE void add_moments(const TileSums& sums, double count, double* total,
-                            std::int64_t stride) {
-  HWY_ALIGN float origin[kLanes];
-  HWY_ALIGN float sum[kLanes];
-  HWY_ALIGN float square[kLanes];
-  hn::Store(sums.origin, kFloats, origin);
-  hn::Store(sums.sum, kFloats, sum);
-  hn::Store(sums.square, kFloats, square);
-  const auto n = hn::Set(kDoubles, count);
-  const auto inverse = hn::Set(kDoubles, 1.0 / count);
-  for (std::int64_t i = 0; i < kLanes; i += kDoubleLanes) {
-    const auto s = hn::PromoteTo(kDoubles, hn::Load(kHalfFloats, sum + i));
-    const auto q = hn::PromoteTo(kDoubles, hn::Load(kHalfFloats, square + i));
-    const auto shift = hn::Mul(s, inverse);
-    const auto mean = hn::Add(hn::PromoteTo(kDoubles, hn::Load(kHalfFloats, origin + i)), shift);
-    const auto m2 = hn::Max(hn::NegMulAdd(s, shift, q), hn::Zero(kDoubles));
-    const auto weighted = hn::Mul(n, mean);
-    hn::StoreU(hn::Add(hn::LoadU(kDoubles, total + i), weighted), kDoubles, total + i);
-    hn::StoreU(hn::Add(hn::LoadU(kDoubles, total + stride + i), hn::MulAdd(weighted, mean, m2)),
-               kDoubles, total + stride + i);
+// Sums of values and of their squares, in double: a vector of floats is two of doubles.
+class MomentSums {
+ public:
+  MomentSums(double* sums, double* squares) : sums_(sums), squares_(squares) {
+    for (int i = 0; i < 2; ++i) {
+      sum_[i] = hn::LoadU(kDoubles, sums + i * kDoubleLanes);
+      square_[i] = hn::LoadU(kDoubles, squares + i * kDoubleLanes);
+    }
   }
-}
+
+  HWY_INLINE void add(FloatVector value) {
+    add(0, hn::PromoteTo(kDoubles, hn::LowerHalf(value)));
+    add(1, hn::PromoteTo(kDoubles, hn::UpperHalf(kHalfFloats, value)));
+  }
+
+  HWY_INLINE void store() const {
+    for (int i = 0; i < 2; ++i) {
+      hn::StoreU(sum_[i], kDoubles, sums_ + i * kDoubleLanes);
+      hn::StoreU(square_[i], kDoubles, squares_ + i * kDoubleLanes);
+    }
+  }
+
+ private:
+  static constexpr hn::Half<Floats> kHalfFloats{};
+
+  HWY_INLINE void add(int i, DoubleVector value) {
+    sum_[i] = hn::Add(sum_[i], value);
+    square_[i] = hn::MulAdd(value, value, square_[i]);
+  }
+
+  DoubleVector sum_[2];
+  DoubleVector square_[2];
+  double* sums_;
+  double* squares_;
+};
 
 // A whole tile and a whole vector of channels.
-template <class Tile>
+template <class Tile, bool kMoments>
 HWY_INLINE void finish_whole(const WinogradOutput& o, std::int64_t c) {
   const FloatVector constant = hn::LoadU(kFloats, o.constants + c);
-  TileSums sums;
-  const auto emit = [&](int z, int y, int x, FloatVector value) HWY_ATTR {
+  const auto store = [&](int z, int y, int x, FloatVector value) HWY_ATTR {
     const std::int64_t at = z * o.stride_z + y * o.stride_y + x * o.stride_x + c;
     value = hn::Add(value, constant);
     if (o.residual != nullptr) {
@@ -107,17 +104,16 @@ HWY_INLINE void finish_whole(const WinogradOutput& o, std::int64_t c) {
     } else {
       hn::StoreU(value, kFloats, o.out + at);
     }
-    if (o.moments != nullptr) {
-      if (z == 0 && y == 0 && x == 0) {
-        sums.origin = value;
-      }
-      sums.add(value);
-    }
+    return value;
   };
-  inverse_tile<Tile>(o.products + c, o.position_stride, emit);
-  if (o.moments != nullptr) {
-    constexpr double kCount = Tile::kOutputs * Tile::kOutputs * Tile::kOutputs;
-    add_moments(sums, kCount, o.moments + c, o.moments_stride);
+  if constexpr (kMoments) {
+    MomentSums moments(o.sums + c, o.squares + c);
+    inverse_tile<Tile>(o.products + c, o.position_stride,
+                       [&](int z, int y, int x, FloatVector value)
+                           HWY_ATTR { moments.add(store(z, y, x, value)); });
+    moments.store();
+  } else {
+    inverse_tile<Tile>(o.products + c, o.position_stride, store);
   }
 }
 
@@ -131,7 +127,9 @@ HWY_NOINLINE void finish_part(const WinogradOutput& o, std::int64_t c, std::int6
                          HWY_ATTR { tile[z][y][x] = value; });
   const FloatVector constant = hn::LoadU(kFloats, o.constants + c);
   const Part part(lanes);
-  TileSums sums;
+  const bool measured = o.sums != nullptr;
+  HWY_ALIGN double scratch[2 * kLanes] = {};
+  MomentSums moments(measured ? o.sums + c : scratch, measured ? o.squares + c : scratch + kLanes);
   for (std::int64_t z = 0; z < o.valid_z; ++z) {
     for (std::int64_t y = 0; y < o.valid_y; ++y) {
       for (std::int64_t x = 0; x < o.valid_x; ++x) {
@@ -141,28 +139,24 @@ HWY_NOINLINE void finish_part(const WinogradOutput& o, std::int64_t c, std::int6
           value = hn::Add(value, part.load(o.residual + at));
         }
         part.store(value, o.out + at);
-        if (z == 0 && y == 0 && x == 0) {
-          sums.origin = value;
-        }
-        sums.add(value);
+        moments.add(value);
       }
     }
   }
-  if (o.moments != nullptr) {
-    const auto count = static_cast<double>(o.valid_z * o.valid_y * o.valid_x);
-    add_moments(sums, count, o.moments + c, o.moments_stride);
-  }
+  moments.store();
 }
 
 template <class Tile>
 void finish(const WinogradOutput& o) {
-  const bool whole_tile = o.valid_z == Tile::kOutputs && o.valid_y == Tile::kOutputs &&
-                          o.valid_x == Tile::kOutputs;
+  const bool whole_tile =
+      o.valid_z == Tile::kOutputs && o.valid_y == Tile::kOutputs && o.valid_x == Tile::kOutputs;
   for (std::int64_t c = 0; c < o.channels; c += kLanes) {
-    if (whole_tile && c + kLanes <= o.channels) {
-      finish_whole<Tile>(o, c);
-    } else {
+    if (!whole_tile || c + kLanes > o.channels) {
       finish_part<Tile>(o, c, o.channels - c < kLanes ? o.channels - c : kLanes);
+    } else if (o.sums != nullptr) {
+      finish_whole<Tile, true>(o, c);
+    } else {
+      finish_whole<Tile, false>(o, c);
     }
   }
 }

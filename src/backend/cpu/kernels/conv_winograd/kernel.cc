@@ -111,12 +111,12 @@ class WinogradKernel final : public Kernel {
   void launch(const LaunchContext& context) const override {
     add_constants(context);
     const std::int64_t tasks_per_sample = segments_ * groups_;
-    context.team.parallel_for_slots(
-        shape_[0] * tasks_per_sample, slots_, [&](std::int64_t task, std::int64_t slot) {
-          const std::int64_t rest = task % tasks_per_sample;
-          run_segment({context, task / tasks_per_sample, rest / groups_, rest % groups_,
-                       slot_memory(context, slot)});
-        });
+    context.team.parallel_for_slots(shape_[0] * tasks_per_sample, slots_,
+                                    [&](std::int64_t task, std::int64_t slot) {
+                                      const std::int64_t rest = task % tasks_per_sample;
+                                      run_segment({context, task / tasks_per_sample, rest / groups_,
+                                                   rest % groups_, slot_memory(context, slot)});
+                                    });
     if (region_.moments) {
       merge_moments(context);
     }
@@ -194,8 +194,7 @@ class WinogradKernel final : public Kernel {
 
   // [N, padded outputs] of bias + time vector.
   void add_constants(const LaunchContext& context) const {
-    const float* bias =
-        packed_.as<float>().data() + layout_.elements(grid_.positions());
+    const float* bias = packed_.as<float>().data() + layout_.elements(grid_.positions());
     for (std::int64_t n = 0; n < shape_[0]; ++n) {
       float* row = constants(context) + n * layout_.padded_outputs;
       std::copy_n(bias, layout_.padded_outputs, row);
@@ -233,10 +232,8 @@ class WinogradKernel final : public Kernel {
     const std::int64_t end = block.first + block.tiles;
     for (std::int64_t tile = block.first; tile < end;) {
       const TilePosition at = grid_.position(tile);
-      const std::int64_t count =
-          std::min({end - tile, grid_.tiles_along(2) - at.x, kStagedTiles});
-      float* v = task.memory + source.first_channel +
-                 (tile - block.first) * layout_.channels();
+      const std::int64_t count = std::min({end - tile, grid_.tiles_along(2) - at.x, kStagedTiles});
+      float* v = task.memory + source.first_channel + (tile - block.first) * layout_.channels();
       if (source.upsample) {
         transform_doubled(task, source, at, count, v);
       } else if (source.coefficients || source.channels % stages_.lanes != 0) {
@@ -321,8 +318,8 @@ class WinogradKernel final : public Kernel {
     });
   }
 
-  static WinogradStage box_at(const Source& source, const TilePosition& corner,
-                              std::int64_t side, std::int64_t width) {
+  static WinogradStage box_at(const Source& source, const TilePosition& corner, std::int64_t side,
+                              std::int64_t width) {
     WinogradStage box{};
     box.depth = source.extents[0];
     box.height = source.extents[1];
@@ -411,21 +408,20 @@ class WinogradKernel final : public Kernel {
     out.stride_x = layout_.outputs;
     out.stride_y = shape_[4] * out.stride_x;
     out.stride_z = shape_[3] * out.stride_y;
-    out.constants =
-        constants(task.context) + task.sample * layout_.padded_outputs + first_channel;
+    out.constants = constants(task.context) + task.sample * layout_.padded_outputs + first_channel;
     if (region_.moments) {
-      out.moments = segment_moments(task) + first_channel;
-      out.moments_stride = layout_.padded_outputs;
+      out.sums = segment_moments(task) + first_channel;
+      out.squares = out.sums + layout_.padded_outputs;
     }
     auto* y = task.context.outputs[0].as<float>() + sample;
-    const float* residual =
-        region_.residual ? task.context.inputs[*region_.residual].as<const float>() + sample
-                         : nullptr;
+    const float* residual = region_.residual
+                                ? task.context.inputs[*region_.residual].as<const float>() + sample
+                                : nullptr;
     out.stream = streams(y);
     for (std::int64_t i = 0; i < block.tiles; ++i) {
       const TilePosition at = grid_.position(block.first + i);
-      const std::int64_t offset = grid_.outputs() * (at.z * out.stride_z + at.y * out.stride_y +
-                                                     at.x * out.stride_x);
+      const std::int64_t offset =
+          grid_.outputs() * (at.z * out.stride_z + at.y * out.stride_y + at.x * out.stride_x);
       out.products = task.memory + v_floats() + i * width;
       out.valid_z = grid_.valid_outputs(0, at.z);
       out.valid_y = grid_.valid_outputs(1, at.y);
@@ -445,8 +441,8 @@ class WinogradKernel final : public Kernel {
   }
 
   double* segment_moments(const Task& task) const {
-    return moments(task.context) + static_cast<std::size_t>(task.sample * segments_ + task.segment) *
-                                       moments_per_segment();
+    return moments(task.context) +
+           static_cast<std::size_t>(task.sample * segments_ + task.segment) * moments_per_segment();
   }
 
   void clear_moments(const Task& task, std::int64_t first_panel, std::int64_t end_panel) const {
@@ -466,8 +462,8 @@ class WinogradKernel final : public Kernel {
     const auto count = static_cast<double>(shape_[2] * shape_[3] * shape_[4]);
     const std::int64_t padded = layout_.padded_outputs;
     for (std::int64_t n = 0; n < shape_[0]; ++n) {
-      double* total = moments(context) + static_cast<std::size_t>(n * segments_) *
-                                             moments_per_segment();
+      double* total =
+          moments(context) + static_cast<std::size_t>(n * segments_) * moments_per_segment();
       for (std::int64_t s = 1; s < segments_; ++s) {
         const double* more = total + static_cast<std::size_t>(s) * moments_per_segment();
         for (std::int64_t i = 0; i < 2 * padded; ++i) {

@@ -22,8 +22,8 @@ inline constexpr double kInnerPoint4 = 0.625;
 inline constexpr double kOuterPoint4 = 1.375;
 
 struct WinogradMatrices {
-  int outputs = 0;  // m
-  int inputs = 0;   // m + 2, the number of products, too
+  int outputs = 0;                                       // m
+  int inputs = 0;                                        // m + 2, the number of products, too
   double input[kMostTileInputs][kMostTileInputs] = {};   // B^T: inputs x inputs
   double weight[kMostTileInputs][3] = {};                // G: inputs x 3
   double output[kMostTileInputs][kMostTileInputs] = {};  // A^T: outputs x inputs

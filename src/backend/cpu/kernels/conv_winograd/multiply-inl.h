@@ -65,9 +65,8 @@ constexpr MultiplyRows kByRows[kRowBlock] = {
 // is kVectors * kLanes / 16 lines per channel.
 template <int kVectors>
 void multiply_panel(const WinogradProduct& p) {
-  constexpr int kLines = kVectors * static_cast<int>(kLanes) / 16 > 0
-                             ? kVectors * static_cast<int>(kLanes) / 16
-                             : 1;
+  constexpr int kLines =
+      kVectors * static_cast<int>(kLanes) / 16 > 0 ? kVectors * static_cast<int>(kLanes) / 16 : 1;
   const std::int64_t blocks = (p.tiles + kRowBlock - 1) / kRowBlock;
   const bool halved = blocks > 1 && kLines > 1;
   std::int64_t row = 0;
@@ -91,18 +90,13 @@ void multiply_panel(const WinogradProduct& p) {
 
 void multiply(const WinogradProduct& product) {
   switch (product.vectors) {
-    case 1:
-      return multiply_panel<1>(product);
-    case 2:
-      return multiply_panel<2>(product);
+    case 1: return multiply_panel<1>(product);
+    case 2: return multiply_panel<2>(product);
 #if HWY_TARGET != HWY_AVX2
-    case 3:
-      return multiply_panel<3>(product);
-    case 4:
-      return multiply_panel<4>(product);
+    case 3: return multiply_panel<3>(product);
+    case 4: return multiply_panel<4>(product);
 #endif
-    default:
-      return;
+    default: return;
   }
 }
 

@@ -198,8 +198,7 @@ void transform_doubled(const WinogradInput& in) {
       }
       lift<Tile>(in.lift[0], line, column);
       for (int z = 0; z < n; ++z) {
-        hn::StoreU(column[z], kFloats,
-                   in.out + v * kLanes + (z * n * n + i) * in.position_stride);
+        hn::StoreU(column[z], kFloats, in.out + v * kLanes + (z * n * n + i) * in.position_stride);
       }
     }
   }
