@@ -1,6 +1,7 @@
 #include "backend/cpu/kernels/conv_winograd/blocking.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "backend/cpu/kernels/implementation.h"
 
@@ -12,6 +13,18 @@ constexpr std::int64_t kMostSegment = 48;
 // Segments to aim for, so that few workers are idle at the end.
 constexpr std::int64_t kSegments = 16;
 
+// Tiles that the multiplication keeps in registers at a time.
+constexpr std::int64_t kRowBlock = 6;
+// Larger blocks were slower whatever the sizes.
+constexpr double kMostBlock = 18;
+// The rest of L2 holds the panel of U in use, the next one, and the inputs on their way.
+constexpr double kRoomInL2 = 0.8;
+// Zen 4, 1 MiB of L2 before a near L3: 128 -> 128 with 14 MB of weights is fastest without spilling.
+// Xeons with 2 MiB before a far L3: with it.
+constexpr double kSpillPriceNear = 18;
+constexpr double kSpillPriceFar = 8;
+constexpr std::int64_t kL2BeforeFarL3 = std::int64_t{2} << 20;
+
 // What one transform of the inputs costs beside the products of one panel, in panels: measured at
 // 64 outputs per panel.
 constexpr double kTransformInPanels = 0.5;
@@ -22,28 +35,25 @@ std::int64_t segment_tiles(std::int64_t tiles) {
   return std::clamp(ceil_div(tiles, kSegments), kLeastSegment, kMostSegment);
 }
 
-// A block reads all of U once, from behind L2; what of V and M does not fit into L2 is written and
-// read once. The fewest bytes per tile win; the larger block among equals.
+// Per tile, a block of T tiles moves U / T bytes of weights, which are read in order and ahead of
+// time, and what of its own V and M does not fit into L2: written, written back, and read again,
+// each time waited for. With b bytes of V and M per tile, a room of R in L2, and a price p of a
+// spilled byte, that is U / T + p (b - R / T): monotonous in T. So either T = R / b, where nothing
+// spills, or, when U > p R, as many as pay.
 std::int64_t block_tiles(const WinogradSizes& sizes, std::int64_t segment, std::int64_t l2_bytes) {
   const auto bytes_per_tile =
       static_cast<double>(sizes.positions * (sizes.channels + sizes.panel_outputs)) * sizeof(float);
-  const auto weights =
-      static_cast<double>(sizes.positions * sizes.channels * sizes.panel_outputs * sizes.panels) *
-      sizeof(float);
-  // The rest of L2 holds the panel of U in use, the next one, and the inputs on their way.
-  const double room = 0.8 * static_cast<double>(l2_bytes);
-  std::int64_t best = 1;
-  double least = 0;
-  for (std::int64_t block = 1; block <= segment; ++block) {
-    const double spilled = std::max(0.0, static_cast<double>(block) * bytes_per_tile - room);
-    const double traffic = (weights + 2.0 * spilled) / static_cast<double>(block);
-    if (block == 1 || traffic <= least) {
-      best = block;
-      least = traffic;
-    }
+  const auto weights = static_cast<double>(sizes.positions * sizes.channels * sizes.panel_outputs *
+                                           sizes.panels) *
+                       sizeof(float);
+  const double room = kRoomInL2 * static_cast<double>(l2_bytes);
+  double tiles = kMostBlock;
+  const double price = l2_bytes < kL2BeforeFarL3 ? kSpillPriceNear : kSpillPriceFar;
+  if (weights <= price * room) {
+    tiles = std::min(room / bytes_per_tile, tiles);
   }
-  // Equal blocks, each a whole number of the multiplication's row blocks where that costs little.
-  return ceil_div(segment, ceil_div(segment, best));
+  const auto whole_rows = std::max<std::int64_t>(1, std::llround(tiles / kRowBlock)) * kRowBlock;
+  return ceil_div(segment, ceil_div(segment, whole_rows));
 }
 
 std::int64_t panel_groups(const WinogradSizes& sizes, std::int64_t segments, std::int64_t threads) {
