@@ -188,9 +188,10 @@ void print_cost_rows(const Backend& backend, const Machine& machine, const Threa
   for_each_problem(backend, machine, [&](const Spec&, const std::shared_ptr<Problem>& problem) {
     const double seconds = best_seconds(*problem, team);
     Totals& totals = rows[std::string(problem->implementation->name())];
-    totals.flops += flops_of(problem->view());
+    const Work work = problem->implementation->work(problem->view(), {machine});
+    totals.flops += work.flops;
     totals.seconds += seconds;
-    totals.best_gbytes = std::max(totals.best_gbytes, bytes_of(problem->view()) / seconds * 1e-9);
+    totals.best_gbytes = std::max(totals.best_gbytes, work.bytes / seconds * 1e-9);
     totals.least_seconds = std::min(totals.least_seconds, seconds);
   });
   for (const auto& [name, totals] : rows) {

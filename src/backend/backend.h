@@ -14,6 +14,7 @@
 #include "graph/cost_table.h"
 #include "graph/graph.h"
 #include "graph/machine.h"
+#include "graph/op_definition.h"
 #include "graph/plan.h"
 #include "mezzotint/result.h"
 
@@ -76,6 +77,13 @@ struct Target {
   Precision precision = Precision::kFp32;
 };
 
+// What an implementation really does for an op, whose direct form may need more or fewer
+// operations.
+struct Work {
+  double flops = 0;
+  double bytes = 0;  // of inputs, weights as they are stored packed, and outputs
+};
+
 // One way to compute an op. Stateless.
 class Implementation {
  public:
@@ -86,6 +94,10 @@ class Implementation {
   // Why this op cannot be computed this way for this target; nothing means it can.
   [[nodiscard]] virtual std::optional<std::string> refusal(const OpView& view,
                                                            const Target& target) const = 0;
+  // What the implementation's row of the cost table is about. Call only without a refusal.
+  [[nodiscard]] virtual Work work(const OpView& view, const Target& /*target*/) const {
+    return {flops_of(view), bytes_of(view)};
+  }
   // Call only without a refusal. Sizes are final; weights come later, by Kernel::load.
   [[nodiscard]] virtual Result<std::unique_ptr<Kernel>> prepare(const OpView& view,
                                                                 const Target& target) const = 0;

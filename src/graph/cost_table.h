@@ -13,7 +13,7 @@ namespace mezzotint {
 struct CostRow {
   Isa isa;
   std::string_view implementation;
-  double gflops;          // GFLOP/s of one thread, counted in the direct form
+  double gflops;          // GFLOP/s of one thread, counting what the implementation does
   double gbytes;          // GB/s of one thread
   double launch_seconds;  // fixed cost per launch
 };
@@ -25,7 +25,7 @@ class CostTable {
   // The row for `isa`, or for the best weaker ISA that has one.
   [[nodiscard]] std::optional<CostRow> find(std::string_view implementation, Isa isa) const;
 
-  // max(compute, memory) + launch, with work spread evenly over `threads`.
+  // max(compute, memory) + launch, with what the implementation does spread evenly over `threads`.
   [[nodiscard]] static double seconds(const CostRow& row, double flops, double bytes, int threads);
 
  private:

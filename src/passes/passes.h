@@ -14,8 +14,13 @@ Result<Graph> remove_dead_ops(const Graph& graph);
 
 // affine(concat(a, b)) becomes concat(affine(a), affine(b)), and channel_moments(concat(a, b))
 // becomes concat(moments(a), moments(b)): a channel's statistics don't depend on its neighbours, so
-// the joined tensor need never exist.
+// the joined tensor need never exist. Where nothing else reads it, it no longer does.
 Result<Graph> sink_concat(const Graph& graph);
+
+// Of ops with equal kinds, attributes and inputs the first computes for all: a skip's moments are
+// those of the norm that follows it and of the norm behind its concatenation. An op that makes a
+// graph output stays.
+Result<Graph> merge_equal_ops(const Graph& graph);
 
 // Activations (rank 5) in NDHWC; reorders at the rank-5 inputs and outputs, whose layout stays.
 Result<Graph> use_channels_last(const Graph& graph);

@@ -56,7 +56,7 @@ Result<Graph> sink_concat(const Graph& graph) {
       return status.error();
     }
   }
-  return std::move(rewriter).finish();
+  return remove_dead_ops(std::move(rewriter).finish());
 }
 
 }  // namespace mezzotint

@@ -17,7 +17,7 @@ constexpr double kMostRepeatedShare = 0.04;
 // takes, ...
 constexpr double kLeastWorth = 4;
 // ... and by this share at least: less is not worth a longer graph.
-constexpr double kLeastGain = 1.0 / 64;
+constexpr double kLeastGain = 1.0 / 256;
 
 class Arranger {
  public:
@@ -32,7 +32,7 @@ class Arranger {
   }
 
   Result<Arrangement> run() {
-    best_.schedule = schedule_by_rate(best_.graph);
+    best_.order = order_by_rate(best_.graph);
     order_for_memory(best_);
     if (std::isfinite(step_seconds_)) {
       bool repeated = true;
@@ -60,9 +60,8 @@ class Arranger {
 
   void order_for_memory(Arrangement& arrangement) const {
     const std::vector<OpMemory> memory = memory_of(arrangement);
-    arrangement.schedule =
-        reorder_for_memory(arrangement.graph, std::move(arrangement.schedule), memory);
-    arrangement.live = liveness_of(arrangement.graph, arrangement.schedule, memory);
+    arrangement.order = reorder_for_memory(arrangement.graph, std::move(arrangement.order), memory);
+    arrangement.live = liveness_of(arrangement.graph, arrangement.order, memory);
   }
 
   [[nodiscard]] std::size_t peak_position() const {
@@ -103,7 +102,7 @@ class Arranger {
   // when it has no readers on both sides, or one at the peak.
   [[nodiscard]] Result<std::optional<Arrangement>> repeated(OpId op, std::size_t peak) const {
     const Graph& graph = best_.graph;
-    const std::vector<OpId>& order = best_.schedule.order;
+    const std::vector<OpId>& order = best_.order.ops;
     std::vector<OpId> late;  // in the order of running
     std::size_t early = 0;
     for (std::size_t position = 0; position < order.size(); ++position) {
@@ -138,11 +137,11 @@ class Arranger {
     result.origin.insert(result.origin.begin() + made, best_.origin[op]);
     for (const OpId id : order) {
       if (id == late.front()) {
-        result.schedule.order.push_back(made);
+        result.order.ops.push_back(made);
       }
-      result.schedule.order.push_back(id < made ? id : id + 1);
+      result.order.ops.push_back(id < made ? id : id + 1);
     }
-    result.schedule.first_step = best_.schedule.first_step;
+    result.order.first_step = best_.order.first_step;
     order_for_memory(result);
     return std::optional(std::move(result));
   }
@@ -175,7 +174,7 @@ class Arranger {
 
   void place() {
     const Graph& graph = best_.graph;
-    const std::vector<OpId>& order = best_.schedule.order;
+    const std::vector<OpId>& order = best_.order.ops;
     const std::vector<bool> in_arena = arena_values(graph);
     std::vector<BufferRequest> requests;
     std::vector<std::size_t> request_of(graph.values().size(), 0);

@@ -8,14 +8,14 @@
 
 #include "graph/graph.h"
 #include "mezzotint/result.h"
-#include "runtime/schedule.h"
+#include "runtime/run_order.h"
 
 namespace mezzotint {
 
 struct Arrangement {
   Graph graph;               // the lowered one, with repeated ops
   std::vector<OpId> origin;  // by OpId: the op of the lowered graph that it is or repeats
-  Schedule schedule;
+  RunOrder order;
   Liveness live;
   // Offsets in the arena: by ValueId (0 for what does not live there), and by position.
   std::vector<std::size_t> values;

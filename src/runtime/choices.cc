@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "base/error.h"
-#include "graph/op_definition.h"
 
 namespace mezzotint {
 namespace {
@@ -21,10 +20,10 @@ Choice consider(const Implementation& implementation, const OpView& view, const 
     choice.cost_seconds = std::numeric_limits<double>::infinity();  // nothing speaks for it
     return choice;
   }
-  const double flops = flops_of(view);
-  const double bytes = bytes_of(view);
-  choice.cost_seconds = CostTable::seconds(*row, flops, bytes, 1);
-  choice.predicted_seconds = CostTable::seconds(*row, flops, bytes, target.machine.threads);
+  const Work work = implementation.work(view, target);
+  choice.cost_seconds = CostTable::seconds(*row, work.flops, work.bytes, 1);
+  choice.predicted_seconds =
+      CostTable::seconds(*row, work.flops, work.bytes, target.machine.threads);
   return choice;
 }
 

@@ -95,8 +95,8 @@ class Compiler {
         places_[id] = {Program::Place::Kind::kArena, arrangement.values[id], 0};
       }
     }
-    for (std::size_t position = 0; position < arrangement.schedule.order.size(); ++position) {
-      const OpId id = arrangement.schedule.order[position];
+    for (std::size_t position = 0; position < arrangement.order.ops.size(); ++position) {
+      const OpId id = arrangement.order.ops[position];
       const OpView view{graph, graph.op(id)};
       Program::Node node{id, arrangement.origin[id], {}, {}, arrangement.workspaces[position]};
       for (const ValueId input : view.op.inputs) {

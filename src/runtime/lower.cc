@@ -71,7 +71,7 @@ Result<Graph> lower(const Graph& graph, const Backend& backend, const CompileOpt
                        });
   };
   const std::function<Result<Graph>(const Graph&)> passes[] = {
-      remove_dead_ops, sink_concat, use_channels_last,
+      remove_dead_ops, sink_concat, merge_equal_ops, use_channels_last,
       [&](const Graph& g) { return grow_conv_regions(g, accept); }};
   for (const auto& pass : passes) {
     auto rewritten = pass(lowered);
@@ -101,6 +101,11 @@ Status check_plan(const Plan& plan, const Graph& graph, const Graph& lowered) {
     if (const auto region = std::find_if(ops.begin(), ops.end(), took_it); region != ops.end()) {
       return invalid_input("plan: op {} is fused into {}: name that one instead", name,
                            region->name);
+    }
+    if (const auto id = lowered.find_value(name);
+        id && lowered.value(*id).kind == ValueKind::kResult) {
+      return invalid_input("plan: op {} is computed as {}: name that one instead", name,
+                           lowered.op(lowered.value(*id).producer).name);
     }
     if (graph.find_value(name)) {
       return invalid_input(

@@ -78,7 +78,7 @@ class Selection::Trader {
         in_arena_(arena_values(arrangement.graph)),
         live_(arrangement.live.bytes),
         positions_(selection.ops_.size()) {
-    const std::vector<OpId>& order = arrangement.schedule.order;
+    const std::vector<OpId>& order = arrangement.order.ops;
     for (std::size_t position = 0; position < order.size(); ++position) {
       positions_[arrangement.origin[order[position]]].push_back(position);
     }
@@ -172,7 +172,7 @@ class Selection::Trader {
   // Bytes that need not be there twice.
   [[nodiscard]] std::size_t aliased(std::size_t position, const Kernel& kernel) const {
     const Graph& graph = arrangement_.graph;
-    const OpView view{graph, graph.op(arrangement_.schedule.order[position])};
+    const OpView view{graph, graph.op(arrangement_.order.ops[position])};
     const bool in_place = selection_.options_->allow_in_place &&
                           in_place_input(view, position, arrangement_.live.values, in_arena_,
                                          kernel.aliasable_inputs());

@@ -49,7 +49,6 @@ output %n
             R"(input %a step float32[1, 2, 1, 1, 2]
 input %b step float32[1, 4, 1, 1, 2]
 input %k step float32[1, 7, 2]
-%c = concat(%a, %b) -> float32[1, 6, 1, 1, 2]
 %m.0 = channel_moments(%a) -> float64[1, 2, 2]
 %m.1 = channel_moments(%b) -> float64[1, 4, 2]
 %m = concat(%m.0, %m.1) -> float64[1, 6, 2]
@@ -79,6 +78,56 @@ input %t step float32[1]
 output %z.row_major
 output %t
 )");
+}
+
+TEST(Passes, AConcatThatOthersReadStays) {
+  const std::string text = rewrite(R"(input %a step float32[1, 2, 1, 1, 2]
+%c = concat(%a, %a)
+%m = channel_moments(%c)
+output %m
+output %c
+)",
+                                   sink_concat);
+  EXPECT_NE(text.find("%c = concat(%a, %a)"), std::string::npos) << text;
+  EXPECT_NE(text.find("%m.1 = channel_moments(%a)"), std::string::npos) << text;
+}
+
+TEST(Passes, EqualOpsAreComputedOnce) {
+  EXPECT_EQ(rewrite(R"(input %a step float32[1, 2, 1, 1, 2]
+%m = channel_moments(%a)
+%n = channel_moments(%a)
+%m2 = concat(%m, %n)
+%n2 = concat(%n, %m)
+%both = concat(%m2, %n2)
+output %both
+)",
+                    merge_equal_ops),
+            R"(input %a step float32[1, 2, 1, 1, 2]
+%m = channel_moments(%a) -> float64[1, 2, 2]
+%m2 = concat(%m, %m) -> float64[1, 4, 2]
+%both = concat(%m2, %m2) -> float64[1, 8, 2]
+output %both
+alias %n = %m
+alias %n2 = %m2
+)");
+}
+
+// Other attributes, other inputs, another order of inputs, and results that a caller wants each in
+// memory of its own.
+TEST(Passes, OpsThatDifferAreNotMerged) {
+  constexpr std::string_view kText = R"(input %a step float32[1, 2, 1, 1, 2]
+input %k step float32[1, 4, 2]
+%n = affine(%a, %k) activation="silu" -> float32[1, 2, 1, 1, 2]
+%n2 = affine(%a, %k) -> float32[1, 2, 1, 1, 2]
+%n3 = affine(%n, %k) -> float32[1, 2, 1, 1, 2]
+%s = add(%n2, %n3) -> float32[1, 2, 1, 1, 2]
+%s2 = add(%n3, %n2) -> float32[1, 2, 1, 1, 2]
+%y = add(%s, %s2) -> float32[1, 2, 1, 1, 2]
+%y2 = add(%s, %s2) -> float32[1, 2, 1, 1, 2]
+output %y
+output %y2
+)";
+  EXPECT_EQ(rewrite(kText, merge_equal_ops), kText);
 }
 
 constexpr std::string_view kResBlock = R"(input %h step float32[1, 2, 2, 2, 2]

@@ -8,8 +8,6 @@
 #include "backend/ref/ref_backend.h"
 #include "base/error.h"
 #include "mezzotint/cancel.h"
-#include "runtime/choices.h"
-#include "runtime/lower.h"
 #include "runtime/program_data.h"
 #include "support/graph_runner.h"
 #include "support/tolerance.h"
@@ -284,24 +282,6 @@ TEST(ProgramDeathTest, RunsOnlyAfterLoad) {
   const auto arena = program->make_arena();
   EXPECT_DEATH((void)program->run(Rate::kStep, {}, *arena, {ThreadTeam(1), nullptr, {}}),
                "a program ran before load");
-}
-
-TEST(Explain, GivesEachImplementationAYesOrAReason) {
-  const Graph graph = parse(kBlock);
-  const auto backend = make_cpu_backend();
-  const CompileOptions options{test_machine(), {}, {}};
-  const auto lowered = lower(graph, *backend, options);
-  ASSERT_TRUE(lowered.ok()) << lowered.error().message;
-  const auto explanations = explain(*lowered, *backend, options);
-  ASSERT_EQ(explanations.size(), lowered->ops().size());
-  for (const Explanation& explanation : explanations) {
-    int chosen = 0;
-    for (const Choice& choice : explanation.choices) {
-      chosen += choice.chosen ? 1 : 0;
-      EXPECT_TRUE(!choice.chosen || choice.refusal.empty());
-    }
-    EXPECT_EQ(chosen, 1) << explanation.op;
-  }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "runtime/schedule.h"
+#include "runtime/run_order.h"
 
 #include <algorithm>
 #include <functional>
@@ -15,12 +15,12 @@ struct Moment {
   std::optional<ValueId> in_place;
 };
 
-// A schedule with what is live at each position, kept up to date while ops move.
+// An order with what is live at each position, kept up to date while ops move.
 class Timeline {
  public:
-  Timeline(const Graph& graph, Schedule schedule, std::span<const OpMemory> memory)
+  Timeline(const Graph& graph, RunOrder order, std::span<const OpMemory> memory)
       : graph_(graph),
-        schedule_(std::move(schedule)),
+        order_(std::move(order)),
         memory_(memory),
         in_arena_(arena_values(graph)),
         position_(graph.ops().size()),
@@ -31,7 +31,7 @@ class Timeline {
         readers_[input].push_back(id);
       }
     }
-    for (std::size_t position = schedule_.first_step; position < size(); ++position) {
+    for (std::size_t position = order_.first_step; position < size(); ++position) {
       for (const ValueId input : op_at(position).inputs) {
         if (graph.value(input).rate != Rate::kStep) {
           values_[input].last = size();
@@ -43,7 +43,7 @@ class Timeline {
     unit_ = std::max<std::size_t>(peak() / kUnits, 1);
   }
 
-  [[nodiscard]] std::size_t size() const { return schedule_.order.size(); }
+  [[nodiscard]] std::size_t size() const { return order_.ops.size(); }
 
   // Right before the first reader of what the op makes.
   [[nodiscard]] std::size_t latest(std::size_t position) const {
@@ -56,13 +56,13 @@ class Timeline {
     if (first_reader == size()) {
       return position;  // what it makes is the caller's, or nobody's
     }
-    const bool step = position >= schedule_.first_step;
-    return (step ? first_reader : std::min(first_reader, schedule_.first_step)) - 1;
+    const bool step = position >= order_.first_step;
+    return (step ? first_reader : std::min(first_reader, order_.first_step)) - 1;
   }
 
   // Right after what the op reads.
   [[nodiscard]] std::size_t earliest(std::size_t position) const {
-    std::size_t begin = position >= schedule_.first_step ? schedule_.first_step : 0;
+    std::size_t begin = position >= order_.first_step ? order_.first_step : 0;
     for (const ValueId input : op_at(position).inputs) {
       const Value& value = graph_.value(input);
       if (value.kind == ValueKind::kResult) {
@@ -72,7 +72,7 @@ class Timeline {
     return begin;
   }
 
-  // Moves an op, those between closing up, unless as much is live without the move.
+  // Moves an op, those between closing up, if that gains something.
   bool try_move(std::size_t from, std::size_t to) {
     if (from == to) {
       return false;
@@ -80,9 +80,9 @@ class Timeline {
     const std::size_t begin = std::min(from, to);
     const std::size_t end = std::max(from, to) + 1;
     rotate(from, to);
-    std::vector<Moment> moved = walk(begin, end, moments_[begin].entering);
+    const std::vector<Moment> moved = walk(begin, end, moments_[begin].entering);
     const auto window = std::span(moments_).subspan(begin, end - begin);
-    if (!is_less(moved, window)) {
+    if (!gains(window, from - begin, moved, to - begin)) {
       rotate(to, from);
       return false;
     }
@@ -99,14 +99,14 @@ class Timeline {
     return live;
   }
 
-  [[nodiscard]] Schedule take() && { return std::move(schedule_); }
+  [[nodiscard]] RunOrder take() && { return std::move(order_); }
 
  private:
   // Gains below this part of the peak are worth no move.
   static constexpr std::size_t kUnits = 1024;
 
   [[nodiscard]] const Op& op_at(std::size_t position) const {
-    return graph_.op(schedule_.order[position]);
+    return graph_.op(order_.ops[position]);
   }
   [[nodiscard]] std::size_t bytes_of(ValueId id) const {
     return in_arena_[id] ? align_up(static_cast<std::size_t>(graph_.value(id).type.bytes())) : 0;
@@ -121,7 +121,7 @@ class Timeline {
 
   void rotate(std::size_t from, std::size_t to) {
     const auto at = [&](std::size_t position) {
-      return schedule_.order.begin() + static_cast<std::ptrdiff_t>(position);
+      return order_.ops.begin() + static_cast<std::ptrdiff_t>(position);
     };
     if (from < to) {
       std::rotate(at(from), at(from + 1), at(to + 1));
@@ -135,7 +135,7 @@ class Timeline {
   void locate(std::size_t begin, std::size_t end) {
     for (std::size_t position = begin; position < end; ++position) {
       const Op& op = op_at(position);
-      position_[schedule_.order[position]] = position;
+      position_[order_.ops[position]] = position;
       const auto touch = [&](ValueId id) {
         values_[id].last = values_[id].last < end ? position : values_[id].last;
       };
@@ -152,7 +152,7 @@ class Timeline {
     std::vector<Moment> moments;
     for (std::size_t position = begin; position < end; ++position) {
       const Op& op = op_at(position);
-      const OpMemory& memory = memory_[schedule_.order[position]];
+      const OpMemory& memory = memory_[order_.ops[position]];
       Moment moment{
           live, 0,
           in_place_input({graph_, op}, position, values_, in_arena_, memory.aliasable_inputs)};
@@ -175,21 +175,36 @@ class Timeline {
     return moments;
   }
 
-  // The largest amounts count first.
-  [[nodiscard]] bool is_less(std::span<const Moment> a, std::span<const Moment> b) const {
-    const auto descending = [&](std::span<const Moment> moments) {
-      std::vector<std::size_t> units;
-      for (const Moment& moment : moments) {
-        units.push_back(moment.bytes / unit_);
-      }
-      std::sort(units.begin(), units.end(), std::greater());
-      return units;
+  // Whether less is live while others run, or the op needs less itself. That it runs when less is
+  // live is no gain, but nothing may be worse for its being elsewhere.
+  [[nodiscard]] bool gains(std::span<const Moment> old_window, std::size_t old_position,
+                           std::span<const Moment> new_window, std::size_t new_position) const {
+    const auto added = [&](const Moment& moment) {
+      return (moment.bytes - moment.entering) / unit_;
     };
-    return descending(a) < descending(b);
+    const std::size_t nobody = old_window.size();
+    if (amounts(new_window, nobody) > amounts(old_window, nobody)) {
+      return false;
+    }
+    return amounts(new_window, new_position) < amounts(old_window, old_position) ||
+           added(new_window[new_position]) < added(old_window[old_position]);
+  }
+
+  // What is live, the largest first, at all positions but one.
+  [[nodiscard]] std::vector<std::size_t> amounts(std::span<const Moment> window,
+                                                 std::size_t without) const {
+    std::vector<std::size_t> units;
+    for (std::size_t i = 0; i < window.size(); ++i) {
+      if (i != without) {
+        units.push_back(window[i].bytes / unit_);
+      }
+    }
+    std::sort(units.begin(), units.end(), std::greater());
+    return units;
   }
 
   const Graph& graph_;
-  Schedule schedule_;
+  RunOrder order_;
   std::span<const OpMemory> memory_;
   std::vector<bool> in_arena_;
   std::vector<std::size_t> position_;       // by OpId
@@ -201,19 +216,19 @@ class Timeline {
 
 }  // namespace
 
-Schedule schedule_by_rate(const Graph& graph) {
-  Schedule schedule;
+RunOrder order_by_rate(const Graph& graph) {
+  RunOrder order;
   for (const bool steps : {false, true}) {
     for (OpId id = 0; id < graph.ops().size(); ++id) {
       if ((graph.value(graph.op(id).outputs[0]).rate == Rate::kStep) == steps) {
-        schedule.order.push_back(id);
+        order.ops.push_back(id);
       }
     }
     if (!steps) {
-      schedule.first_step = schedule.order.size();
+      order.first_step = order.ops.size();
     }
   }
-  return schedule;
+  return order;
 }
 
 std::vector<bool> arena_values(const Graph& graph) {
@@ -251,15 +266,13 @@ std::size_t Liveness::peak_bytes() const {
   return bytes.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
 }
 
-Liveness liveness_of(const Graph& graph, const Schedule& schedule,
-                     std::span<const OpMemory> memory) {
-  return Timeline(graph, schedule, memory).liveness();
+Liveness liveness_of(const Graph& graph, const RunOrder& order, std::span<const OpMemory> memory) {
+  return Timeline(graph, order, memory).liveness();
 }
 
-Schedule reorder_for_memory(const Graph& graph, Schedule schedule,
-                            std::span<const OpMemory> memory) {
+RunOrder reorder_for_memory(const Graph& graph, RunOrder order, std::span<const OpMemory> memory) {
   constexpr int kMostRounds = 8;
-  Timeline timeline(graph, std::move(schedule), memory);
+  Timeline timeline(graph, std::move(order), memory);
   bool changed = true;
   for (int round = 0; changed && round < kMostRounds; ++round) {
     changed = false;

@@ -18,20 +18,20 @@ struct OpMemory {
 };
 
 // Each op once, after what it reads. Those of a slower rate than a step come first.
-struct Schedule {
-  std::vector<OpId> order;
-  std::size_t first_step = 0;  // position in `order`
+struct RunOrder {
+  std::vector<OpId> ops;
+  std::size_t first_step = 0;  // position in `ops`
 };
 
 // The graph's own order within a rate.
-[[nodiscard]] Schedule schedule_by_rate(const Graph& graph);
+[[nodiscard]] RunOrder order_by_rate(const Graph& graph);
 
 // When each result in the arena is held, and how much that is. Results that are outputs of the
 // graph are the caller's memory and hold nothing here.
 struct Liveness {
   struct Span {
     std::size_t first = 0;  // position of its op
-    std::size_t last = 0;   // of its last reader; order.size(): steps read it again and again
+    std::size_t last = 0;   // of its last reader; ops.size(): steps read it again and again
   };
   std::vector<Span> values;                      // by ValueId
   std::vector<std::optional<ValueId>> in_place;  // by position: the input whose memory output 0 has
@@ -43,7 +43,7 @@ struct Liveness {
 };
 
 // `memory` by OpId.
-[[nodiscard]] Liveness liveness_of(const Graph& graph, const Schedule& schedule,
+[[nodiscard]] Liveness liveness_of(const Graph& graph, const RunOrder& order,
                                    std::span<const OpMemory> memory);
 
 // The input whose memory output 0 of an op at `position` can have: it is in the arena, as large,
@@ -58,7 +58,7 @@ struct Liveness {
 // live for it: an op that may write in place of its input then runs after the input's other
 // readers, and what is large is made late or freed early. Rates stay apart; where nothing is to
 // gain, the order stays.
-[[nodiscard]] Schedule reorder_for_memory(const Graph& graph, Schedule schedule,
+[[nodiscard]] RunOrder reorder_for_memory(const Graph& graph, RunOrder order,
                                           std::span<const OpMemory> memory);
 
 // Results of the graph that live in the arena, by ValueId.
