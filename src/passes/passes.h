@@ -19,10 +19,10 @@ Result<Graph> remove_dead_ops(const Graph& graph);
 Result<Graph> sink_concat(const Graph& graph);
 
 // What follows from the timestep alone, for all steps of a run at once. `t`, an input of the step
-// rate [N], becomes one of the volume rate [steps]: every timestep that a run will visit. The ops on
-// vectors that depend on it and on weights alone move to the volume rate with it; where another op
-// reads one of their results X, an op X.row selects the row of the present step, which a new input
-// `step` (int32, [N], step rate) gives.
+// rate [N], becomes one of the volume rate [steps]: every timestep that a run will visit. The ops
+// on vectors that depend on it and on weights alone move to the volume rate with it; where another
+// op reads one of their results X, an op X.row selects the row of the present step, which a new
+// input `step` (int32, [N], step rate) gives.
 //
 // Its inputs are others, so it comes before compilation: the caller's bindings change.
 Result<Graph> tabulate_steps(const Graph& graph, std::string_view t, std::int64_t steps);

@@ -16,7 +16,8 @@ class Rewriter {
  public:
   // The target starts with the source's inputs and parameters.
   explicit Rewriter(const Graph& source);
-  // The target starts with `inputs`, which stand for the source's in their order, and its parameters.
+  // The target starts with `inputs`, which stand for the source's in their order, and its
+  // parameters.
   Rewriter(const Graph& source, std::span<const Value> inputs);
 
   [[nodiscard]] const Graph& source() const { return source_; }

@@ -234,8 +234,7 @@ Status dump(Subject& subject, const Backend& backend, const Machine& machine,
     return status;
   }
   std::vector<float> eps(static_cast<std::size_t>(session->elements()));
-  if (Status status =
-          session->evaluate(subject.x(), /*step=*/0, eps, {team, cancel, listeners});
+  if (Status status = session->evaluate(subject.x(), /*step=*/0, eps, {team, cancel, listeners});
       !status) {
     return status;
   }

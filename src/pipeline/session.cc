@@ -44,8 +44,8 @@ Result<Session> Session::create(const MedDdpmConfig& config, const Backend& back
     return status.error();
   }
   check(!options.timesteps.empty(), "a session without timesteps");
-  auto graph = tabulated_network(config, options.grid,
-                                 static_cast<std::int64_t>(options.timesteps.size()));
+  auto graph =
+      tabulated_network(config, options.grid, static_cast<std::int64_t>(options.timesteps.size()));
   if (!graph) {
     return graph.error();
   }

@@ -1,4 +1,4 @@
-// A model, compiled for one grid and ready to predict noise.
+// A model, compiled for one grid and the timesteps of a run, ready to predict noise.
 #pragma once
 
 #include <array>
@@ -39,8 +39,8 @@ struct KeptActivation {
   std::vector<float> data;
 };
 
-// The network for one volume on `grid` (x, y, z) as a session compiles it: with what follows from the
-// timestep alone in tables of `steps` rows.
+// The network for one volume on `grid` (x, y, z) as a session compiles it: with what follows from
+// the timestep alone in tables of `steps` rows.
 Result<Graph> tabulated_network(const MedDdpmConfig& config,
                                 const std::array<std::int64_t, 3>& grid, std::int64_t steps);
 
@@ -69,13 +69,12 @@ class Session {
   // Reads and packs the weights, then allocates the arena and what kept activations need.
   Status load(ParameterSource& parameters);
 
-  // Once per mask: channels [C, z, y, x], which must stay alive while steps are evaluated. Makes the
-  // time vectors of all steps, too.
+  // Once per mask: channels [C, z, y, x], which must stay alive while steps are evaluated. Makes
+  // the time vectors of all steps, too.
   Status set_condition(std::span<const float> condition, const RunOptions& run);
 
   // eps = the network's prediction for x at SessionOptions::timesteps[step].
-  Status evaluate(std::span<const float> x, int step, std::span<float> eps,
-                  const RunOptions& run);
+  Status evaluate(std::span<const float> x, int step, std::span<float> eps, const RunOptions& run);
 
   // Those of the last evaluation, without the session's own copy: no further one may follow.
   [[nodiscard]] std::vector<KeptActivation> take_kept() { return std::move(kept_); }
