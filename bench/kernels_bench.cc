@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
@@ -117,6 +118,11 @@ std::vector<Spec> specs() {
        {{"dim", std::int64_t{64}}},
        {ValueType{Shape{1}}},
        {}},
+      {"25 x 256",
+       OpKind::select_rows,
+       {},
+       {ValueType{Shape{25, 256}}, ValueType{Shape{1}, DType::kI32}},
+       {}},
   };
 }
 
@@ -129,6 +135,9 @@ std::shared_ptr<Problem> prepare(const Spec& spec, const Implementation& impleme
     op.inputs.push_back(
         problem->graph.add_input(fmt::format("x{}", op.inputs.size()), type, Rate::kStep));
     problem->memory.push_back(filled(type.bytes()));
+    if (type.dtype == DType::kI32) {
+      std::memset(problem->memory.back().data(), 0, static_cast<std::size_t>(type.bytes()));
+    }
     problem->inputs.push_back({problem->memory.back().data()});
   }
   for (const Shape& shape : spec.parameters) {

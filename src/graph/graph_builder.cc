@@ -105,6 +105,10 @@ ValueId GraphBuilder::reorder(std::string name, ValueId x, Layout layout) {
              nullptr});
 }
 
+ValueId GraphBuilder::select_rows(std::string name, ValueId table, ValueId index) {
+  return op({OpKind::select_rows, std::move(name), {}, {table, index}, {}, nullptr});
+}
+
 ValueId GraphBuilder::silu(std::string name, ValueId x) {
   return op({OpKind::silu, std::move(name), {}, {x}, {}, nullptr});
 }

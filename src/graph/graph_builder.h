@@ -42,6 +42,8 @@ class GraphBuilder {
   ValueId region(std::string name, std::span<const ValueId> inputs,
                  std::shared_ptr<const Graph> body);
   ValueId reorder(std::string name, ValueId x, Layout layout);
+  // Rows `index` (int32) of the table.
+  ValueId select_rows(std::string name, ValueId table, ValueId index);
   ValueId silu(std::string name, ValueId x);
   ValueId timestep_embedding(std::string name, ValueId t, std::int64_t dim, double max_period);
   ValueId upsample_trilinear(std::string name, ValueId x);

@@ -2,8 +2,10 @@
 // Errors are those of Graph::add_op and mean that the input graph was malformed.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
+#include <string_view>
 
 #include "graph/graph.h"
 
@@ -21,6 +23,14 @@ Result<Graph> sink_concat(const Graph& graph);
 // those of the norm that follows it and of the norm behind its concatenation. An op that makes a
 // graph output stays.
 Result<Graph> merge_equal_ops(const Graph& graph);
+// What follows from the timestep alone, for all steps of a run at once. `t`, an input of the step
+// rate [N], becomes one of the volume rate [steps]: every timestep that a run will visit. The ops
+// on vectors that depend on it and on weights alone move to the volume rate with it; where another
+// op reads one of their results X, an op X.row selects the row of the present step, which a new
+// input `step` (int32, [N], step rate) gives.
+//
+// Its inputs are others, so it comes before compilation: the caller's bindings change.
+Result<Graph> tabulate_steps(const Graph& graph, std::string_view t, std::int64_t steps);
 
 // Activations (rank 5) in NDHWC; reorders at the rank-5 inputs and outputs, whose layout stays.
 Result<Graph> use_channels_last(const Graph& graph);

@@ -4,10 +4,25 @@
 
 namespace mezzotint {
 
-Rewriter::Rewriter(const Graph& source) : source_(source), map_(source.values().size()) {
-  for (const ValueId id : source.inputs()) {
-    const Value& value = source.value(id);
-    map(id, target_.add_input(value.name, value.type, value.rate));
+namespace {
+
+std::vector<Value> inputs_of(const Graph& graph) {
+  std::vector<Value> inputs;
+  for (const ValueId id : graph.inputs()) {
+    inputs.push_back(graph.value(id));
+  }
+  return inputs;
+}
+
+}  // namespace
+
+Rewriter::Rewriter(const Graph& source) : Rewriter(source, inputs_of(source)) {}
+
+Rewriter::Rewriter(const Graph& source, std::span<const Value> inputs)
+    : source_(source), map_(source.values().size()) {
+  check(inputs.size() == source.inputs().size(), "a pass changed the number of inputs");
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    map(source.inputs()[i], target_.add_input(inputs[i].name, inputs[i].type, inputs[i].rate));
   }
   for (const ValueId id : source.parameters()) {
     const Value& value = source.value(id);
@@ -21,10 +36,16 @@ ValueId Rewriter::at(ValueId source) const {
 }
 
 Status Rewriter::clone(const Op& op) {
-  Op copy = op;
-  for (ValueId& id : copy.inputs) {
-    id = at(id);
+  std::vector<ValueId> inputs;
+  for (const ValueId id : op.inputs) {
+    inputs.push_back(at(id));
   }
+  return clone(op, std::move(inputs));
+}
+
+Status Rewriter::clone(const Op& op, std::vector<ValueId> inputs) {
+  Op copy = op;
+  copy.inputs = std::move(inputs);
   const auto id = target_.add_op(std::move(copy));
   if (!id) {
     return id.error();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "graph/graph.h"
@@ -15,6 +16,9 @@ class Rewriter {
  public:
   // The target starts with the source's inputs and parameters.
   explicit Rewriter(const Graph& source);
+  // The target starts with `inputs`, which stand for the source's in their order, and its
+  // parameters.
+  Rewriter(const Graph& source, std::span<const Value> inputs);
 
   [[nodiscard]] const Graph& source() const { return source_; }
   [[nodiscard]] Graph& target() { return target_; }
@@ -25,6 +29,8 @@ class Rewriter {
 
   // The same op on the mapped inputs.
   Status clone(const Op& op);
+  // The same op on these target values.
+  Status clone(const Op& op, std::vector<ValueId> inputs);
   // A new op whose inputs are target values; returns its first output.
   Result<ValueId> add(Op op);
 

@@ -23,6 +23,7 @@ SessionOptions session_options(const Subject& subject, const Machine& machine,
   options.machine = machine;
   options.plan.precision = precision;
   options.grid = subject.grid();
+  options.timesteps = {subject.timestep()};
   return options;
 }
 
@@ -109,7 +110,7 @@ class ModelBench {
   }
 
   Status evaluate(Session& session, std::span<Listener* const> listeners) {
-    return session.evaluate(subject_.x(), subject_.timestep(), eps_, {team_, cancel_, listeners});
+    return session.evaluate(subject_.x(), /*step=*/0, eps_, {team_, cancel_, listeners});
   }
 
   Status check_ops() {
@@ -196,8 +197,7 @@ Result<ModelReport> bench_model(Subject& subject, const Backend& backend, const 
 
 Result<std::vector<Explanation>> explain_model(const Subject& subject, const Backend& backend,
                                                const Machine& machine, Precision precision) {
-  const auto& grid = subject.grid();
-  const auto graph = build_med_ddpm(subject.config(), /*batch=*/1, {grid[2], grid[1], grid[0]});
+  const auto graph = tabulated_network(subject.config(), subject.grid(), /*steps=*/1);
   if (!graph) {
     return graph.error();
   }

@@ -40,14 +40,16 @@ std::vector<float> to_row_major(const ValueType& type, const float* data) {
   return result;
 }
 
-// Copies every activation that a program makes and that the network as built has, too.
+// Copies every activation that a program makes and that the network as built has, too; rows of a
+// table of time vectors are in the table.
 class Recorder final : public Listener {
  public:
   explicit Recorder(const Graph& built) : built_(built) {}
 
   Status on_op(const OpEvent& event) override {
     const Value& value = event.view.output();
-    if (value.type.dtype != DType::kF32 || event.op.kind == OpKind::group_norm_coefficients) {
+    if (value.type.dtype != DType::kF32 || event.op.kind == OpKind::group_norm_coefficients ||
+        event.op.kind == OpKind::select_rows) {
       return {};
     }
     if (const auto name = name_in_built(event.view)) {
@@ -190,6 +192,7 @@ Status dump(Subject& subject, const Backend& backend, const Machine& machine,
   session_options.machine = machine;
   session_options.plan.precision = options.precision;
   session_options.grid = subject.grid();
+  session_options.timesteps = {subject.timestep()};
   session_options.memory_limit = options.memory_limit;
   if (!all) {
     if (Status status = check_names(subject, options.names); !status) {
@@ -221,17 +224,17 @@ Status dump(Subject& subject, const Backend& backend, const Machine& machine,
   if (Status status = session->load(subject.parameters()); !status) {
     return status;
   }
-  if (Status status = session->set_condition(subject.condition(), {team, cancel, {}}); !status) {
-    return status;
-  }
   Recorder recorder(session->graph());
   std::vector<Listener*> listeners;
   if (all) {
     listeners.push_back(&recorder);
   }
+  if (Status status = session->set_condition(subject.condition(), {team, cancel, listeners});
+      !status) {
+    return status;
+  }
   std::vector<float> eps(static_cast<std::size_t>(session->elements()));
-  if (Status status =
-          session->evaluate(subject.x(), subject.timestep(), eps, {team, cancel, listeners});
+  if (Status status = session->evaluate(subject.x(), /*step=*/0, eps, {team, cancel, listeners});
       !status) {
     return status;
   }

@@ -99,6 +99,7 @@ Result<MemoryPlan> plan_memory(const MedDdpmConfig& config, const std::array<std
   SessionOptions options;
   options.machine = machine;
   options.grid = grid;
+  options.timesteps = {0};
   const auto session = Session::create(config, backend, options);
   if (!session) {
     return session.error();

@@ -86,6 +86,7 @@ Status Painter::use_grid(const Dims3& grid) {
   options.machine = machine_;
   options.plan.precision = *precision_from_name(request_->precision);  // checked by open()
   options.grid = grid;
+  options.timesteps = chain_.options.timesteps;
   options.memory_limit = request_->memory_limit;
   auto session = Session::create(model_.config, *backend_, options);
   if (!session) {
@@ -136,7 +137,7 @@ Status Painter::paint(std::span<const float> condition, const NoiseSource& noise
     return status;
   }
   const auto denoise = [&](std::span<const float> in, int timestep, std::span<float> eps) {
-    return evaluate(in, {finished, count, timestep}, eps);
+    return evaluate(condition, in, {finished, count, timestep}, eps);
   };
   const auto stepped = [&](const StepInfo& step, std::span<const float>) -> Status {
     finished = step.index + 1;
@@ -155,9 +156,11 @@ Status Painter::paint(std::span<const float> condition, const NoiseSource& noise
   return status;
 }
 
-// A non-finite prediction is looked into: the evaluation runs again with every op checked.
-Status Painter::evaluate(std::span<const float> x, const StepInfo& step, std::span<float> eps) {
-  if (Status status = session_->evaluate(x, step.timestep, eps, {team_, cancel_, {}}); !status) {
+// A non-finite prediction is looked into: the evaluation runs again with every op checked, those
+// that run once per mask included.
+Status Painter::evaluate(std::span<const float> condition, std::span<const float> x,
+                         const StepInfo& step, std::span<float> eps) {
+  if (Status status = session_->evaluate(x, step.index, eps, {team_, cancel_, {}}); !status) {
     return status;
   }
   if (std::all_of(eps.begin(), eps.end(), [](float value) { return std::isfinite(value); })) {
@@ -165,7 +168,11 @@ Status Painter::evaluate(std::span<const float> x, const StepInfo& step, std::sp
   }
   FiniteCheck finite;
   Listener* const listeners[] = {&finite};
-  const Status found = session_->evaluate(x, step.timestep, eps, {team_, cancel_, listeners});
+  const RunOptions checked{team_, cancel_, listeners};
+  Status found = session_->set_condition(condition, checked);
+  if (found) {
+    found = session_->evaluate(x, step.index, eps, checked);
+  }
   const std::string where =
       fmt::format("step {} of {} (t = {})", step.index + 1, step.count, step.timestep);
   if (found) {

@@ -66,7 +66,8 @@ class Painter {
  private:
   Painter(const GenerateRequest& request, const CancelToken* cancel)
       : request_(&request), cancel_(cancel) {}
-  Status evaluate(std::span<const float> x, const StepInfo& step, std::span<float> eps);
+  Status evaluate(std::span<const float> condition, std::span<const float> x, const StepInfo& step,
+                  std::span<float> eps);
 
   const GenerateRequest* request_;
   const CancelToken* cancel_;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "imaging/volume.h"
+#include "passes/passes.h"
 #include "pipeline/machine.h"
 
 namespace mezzotint {
@@ -31,13 +32,20 @@ Status check_floor(const MedDdpmConfig& config, const SessionOptions& options) {
 
 }  // namespace
 
+Result<Graph> tabulated_network(const MedDdpmConfig& config,
+                                const std::array<std::int64_t, 3>& grid, std::int64_t steps) {
+  auto graph = build_med_ddpm(config, /*batch=*/1, {grid[2], grid[1], grid[0]});
+  return graph ? tabulate_steps(*graph, "t", steps) : graph;
+}
+
 Result<Session> Session::create(const MedDdpmConfig& config, const Backend& backend,
                                 const SessionOptions& options) {
   if (Status status = check_floor(config, options); !status) {
     return status.error();
   }
+  check(!options.timesteps.empty(), "a session without timesteps");
   auto graph =
-      build_med_ddpm(config, /*batch=*/1, {options.grid[2], options.grid[1], options.grid[0]});
+      tabulated_network(config, options.grid, static_cast<std::int64_t>(options.timesteps.size()));
   if (!graph) {
     return graph.error();
   }
@@ -56,6 +64,7 @@ Result<Session> Session::create(const MedDdpmConfig& config, const Backend& back
   session.options_ = options;
   session.backend_ = backend.description();
   session.program_ = std::move(*program);
+  session.timesteps_.assign(options.timesteps.begin(), options.timesteps.end());
   for (const std::string& name : keep) {
     const Shape& shape = session.graph_.value(*session.graph_.find_value(name)).type.shape;
     session.kept_.push_back({name, shape, {}});
@@ -103,32 +112,30 @@ Status Session::load(ParameterSource& parameters) {
   return {};
 }
 
-std::vector<Binding> Session::bindings(std::span<const float> x, std::span<float> eps) {
-  std::vector<Binding> bindings{
-      {"x", bytes_of(x), x.size_bytes()},
-      {"condition", bytes_of(condition_), condition_.size_bytes()},
-      {"t", reinterpret_cast<std::byte*>(&timestep_), sizeof(timestep_)},
-      {graph_.value(graph_.outputs()[0]).name, reinterpret_cast<std::byte*>(eps.data()),
-       eps.size_bytes()},
-  };
+std::vector<Binding> Session::bindings() {
+  std::vector<Binding> bindings{{"condition", bytes_of(condition_), condition_.size_bytes()},
+                                {"t", bytes_of(timesteps_), timesteps_.size() * sizeof(float)}};
   for (KeptActivation& kept : kept_) {
-    bindings.push_back({kept.name, reinterpret_cast<std::byte*>(kept.data.data()),
-                        kept.data.size() * sizeof(float)});
+    bindings.push_back({kept.name, bytes_of(kept.data), kept.data.size() * sizeof(float)});
   }
   return bindings;
 }
 
 Status Session::set_condition(std::span<const float> condition, const RunOptions& run) {
   condition_ = condition;
-  std::vector<Binding> bound{{"condition", bytes_of(condition), condition.size_bytes()}};
-  return program_.run(Rate::kVolume, bound, arena_, run);
+  return program_.run(Rate::kVolume, bindings(), arena_, run);
 }
 
-Status Session::evaluate(std::span<const float> x, int timestep, std::span<float> eps,
+Status Session::evaluate(std::span<const float> x, int step, std::span<float> eps,
                          const RunOptions& run) {
   check(!condition_.empty(), "set_condition comes before evaluate");
-  timestep_ = static_cast<float>(timestep);
-  return program_.run(Rate::kStep, bindings(x, eps), arena_, run);
+  check(step >= 0 && step < static_cast<int>(timesteps_.size()), "evaluate: no such step");
+  step_ = step;
+  std::vector<Binding> bound = bindings();
+  bound.push_back({"x", bytes_of(x), x.size_bytes()});
+  bound.push_back({"step", reinterpret_cast<std::byte*>(&step_), sizeof(step_)});
+  bound.push_back({graph_.value(graph_.outputs()[0]).name, bytes_of(eps), eps.size_bytes()});
+  return program_.run(Rate::kStep, bound, arena_, run);
 }
 
 }  // namespace mezzotint

@@ -1,4 +1,4 @@
-// A model, compiled for one grid and ready to predict noise.
+// A model, compiled for one grid and the timesteps of a run, ready to predict noise.
 #pragma once
 
 #include <array>
@@ -25,6 +25,7 @@ struct SessionOptions {
   Machine machine;
   Plan plan;
   std::array<std::int64_t, 3> grid{};  // x, y, z
+  std::vector<int> timesteps;          // every one that a run will visit, at least one
   std::vector<std::string> keep;       // activations that evaluate() hands out besides eps, which
                                        // may be named and is left out
   bool allow_in_place = true;          // CompileOptions::allow_in_place
@@ -37,6 +38,11 @@ struct KeptActivation {
   Shape shape;
   std::vector<float> data;
 };
+
+// The network for one volume on `grid` (x, y, z) as a session compiles it: with what follows from
+// the timestep alone in tables of `steps` rows.
+Result<Graph> tabulated_network(const MedDdpmConfig& config,
+                                const std::array<std::int64_t, 3>& grid, std::int64_t steps);
 
 class Session {
  public:
@@ -63,26 +69,28 @@ class Session {
   // Reads and packs the weights, then allocates the arena and what kept activations need.
   Status load(ParameterSource& parameters);
 
-  // Once per mask: channels [C, z, y, x], which must stay alive while steps are evaluated.
+  // Once per mask: channels [C, z, y, x], which must stay alive while steps are evaluated. Makes
+  // the time vectors of all steps, too.
   Status set_condition(std::span<const float> condition, const RunOptions& run);
 
-  // eps = the network's prediction for x at `timestep`.
-  Status evaluate(std::span<const float> x, int timestep, std::span<float> eps,
-                  const RunOptions& run);
+  // eps = the network's prediction for x at SessionOptions::timesteps[step].
+  Status evaluate(std::span<const float> x, int step, std::span<float> eps, const RunOptions& run);
 
   // Those of the last evaluation, without the session's own copy: no further one may follow.
   [[nodiscard]] std::vector<KeptActivation> take_kept() { return std::move(kept_); }
 
  private:
-  std::vector<Binding> bindings(std::span<const float> x, std::span<float> eps);
+  // What both rates read and write.
+  std::vector<Binding> bindings();
 
-  Graph graph_;  // as the model's builder made it
+  Graph graph_;  // before lowering
   SessionOptions options_;
   std::string backend_;  // its description
   Program program_;
   AlignedBuffer arena_;
   std::span<const float> condition_;
-  float timestep_ = 0;
+  std::vector<float> timesteps_;
+  std::int32_t step_ = 0;
   std::vector<KeptActivation> kept_;
 };
 

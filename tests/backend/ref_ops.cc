@@ -200,6 +200,14 @@ TEST(RefOps, reorder_keeps_logical_values) {
                 {1, 2, 3, 4});
 }
 
+TEST(RefOps, select_rows_takes_them_in_the_order_of_the_index) {
+  Case c;
+  const ValueId table = c.input("table", {3, 2}, {1, 2, 3, 4, 5, 6});
+  const ValueId index = c.input("index", {4}, {2, 0, 2, 1}, DType::kI32);
+  expect_tensor(c.evaluate(c.builder.select_rows("y", table, index)), {4, 2},
+                {5, 6, 1, 2, 5, 6, 3, 4});
+}
+
 TEST(RefOps, timestep_embedding_is_cosines_then_sines_then_zero) {
   Case c;
   const ValueId t = c.input("t", {2}, {0, 1});

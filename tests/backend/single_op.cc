@@ -78,6 +78,15 @@ ValueId SingleOp::moments(std::int64_t samples, std::int64_t channels) {
   return ids_.back();
 }
 
+ValueId SingleOp::indices(std::span<const std::int32_t> values) {
+  inputs_.push_back(allocate_nan(values.size_bytes()));
+  std::ranges::copy(values, inputs_.back().as<std::int32_t>().begin());
+  const Shape shape{static_cast<std::int64_t>(values.size())};
+  ids_.push_back(graph_.add_input(fmt::format("v{}", ids_.size()),
+                                  ValueType{shape, DType::kI32, Layout::kRowMajor}, Rate::kStep));
+  return ids_.back();
+}
+
 ValueId SingleOp::parameter(const Shape& shape, float low, float high) {
   inputs_.push_back(filled(shape.elements(), low, high));
   ids_.push_back(graph_.add_parameter(fmt::format("v{}", ids_.size()), shape));

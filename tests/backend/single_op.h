@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ class SingleOp {
   // Values in memory order; uniform in [low, high) by a seed of their own. Names are "v0", "v1"...
   ValueId input(const Shape& shape, Layout layout, float low = -1.0F, float high = 1.0F);
   ValueId moments(std::int64_t samples, std::int64_t channels);  // float64, variances positive
+  ValueId indices(std::span<const std::int32_t> values);         // int32, rank 1
   ValueId parameter(const Shape& shape, float low = -1.0F, float high = 1.0F);
 
   // The op; its inputs are all values made so far, in order. A test failure when it is refused.

@@ -244,5 +244,23 @@ TEST_F(ModelFile, ActivationsThatOverflow) {
   EXPECT_EQ(folder_.content(), before);
 }
 
+// The time vectors of all steps are made before the first; the op is named all the same.
+TEST_F(ModelFile, TimeVectorsThatOverflow) {
+  TinyModel model;
+  for (float& weight : model.at("time_embed.0.weight")) {
+    weight = 3e38F;
+  }
+  save(model);
+  const auto before = folder_.content();
+  const CommandResult result = run(usual());
+  EXPECT_EQ(result.exit_code, 1);
+  const std::string last = lines_of(result.err).back();
+  for (const char* part : {"mezzotint: step 1 of 2 (t = 49)", "op time_embed.0",
+                           "is the first to make a non-finite value"}) {
+    EXPECT_NE(last.find(part), std::string::npos) << "expected: " << part << "\nfound: " << last;
+  }
+  EXPECT_EQ(folder_.content(), before);
+}
+
 }  // namespace
 }  // namespace mezzotint::testing

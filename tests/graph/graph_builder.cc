@@ -18,7 +18,9 @@ TEST(GraphBuilder, BuildsEveryOp) {
   const ValueId gain = b.parameter("gain", {32});
   const ValueId matrix = b.parameter("matrix", {32, 8});
   const ValueId embedding = b.timestep_embedding("embedding", t, 8, 1000);
-  const ValueId time = b.silu("silu", b.linear("linear", embedding, matrix, gain));
+  const ValueId step = b.input("step", {Shape{1}, DType::kI32, Layout::kRowMajor}, Rate::kStep);
+  const ValueId table = b.silu("silu", b.linear("linear", embedding, matrix, gain));
+  const ValueId time = b.select_rows("select_rows", table, step);
   ValueId h = b.add_channels("add_channels", x, time);
   const ValueId moments = b.channel_moments("moments", h);
   const ValueId coefficients =

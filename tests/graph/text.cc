@@ -230,6 +230,11 @@ INSTANTIATE_TEST_SUITE_P(
               " 9223372036854775807"},
         BadOp{"noDim", "timestep_embedding(%b)",
               "(timestep_embedding): attribute `dim` is missing"},
+        BadOp{"realIndex", "select_rows(%x, %b)",
+              "(select_rows): index must be int32, was float32"},
+        BadOp{"indexOfRank3", "select_rows(%x, %m)",
+              "(select_rows): input 1 (m) has shape [1, 2, 2], expected rank 1"},
+        BadOp{"noIndex", "select_rows(%x)", "(select_rows): takes 2 to 2 inputs, was given 1"},
         BadOp{"unknownLayout", "reorder(%x) layout=\"diagonal\"",
               "(reorder): layout must be row_major or channels_last, was `diagonal`"}),
     [](const auto& info) { return info.param.name; });

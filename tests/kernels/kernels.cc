@@ -24,6 +24,7 @@ using kernels::make_conv_few_outputs;
 using kernels::make_group_norm_coefficients;
 using kernels::make_linear;
 using kernels::make_reorder;
+using kernels::make_select_rows;
 using kernels::make_silu;
 using kernels::make_timestep_embedding;
 using kernels::make_upsample_trilinear;
@@ -323,6 +324,55 @@ TEST_P(Kernels, TimestepEmbedding) {
     op.op(OpKind::timestep_embedding, {{"dim", dim}, {"max_period", 1000.0}});
     run_and_check(op, *make_timestep_embedding(), fmt::format("dim {}", dim), within_ulps(0.51));
   }
+}
+
+TEST_P(Kernels, SelectRows) {
+  constexpr std::int32_t kIndex[] = {4, 0, 4, 2};
+  for (const Layout layout : {Layout::kRowMajor, kLast}) {
+    SingleOp op;
+    op.input({5, 3, 2, 1, 7}, layout);
+    op.indices(kIndex);
+    op.op(OpKind::select_rows, {});
+    run_and_check(op, *make_select_rows(), std::string(name_of(layout)), within_ulps(0));
+  }
+}
+
+// A table of time vectors holds what each step would compute for itself: no row's bits depend on
+// its place, nor on how many there are. Widths leave vectors that straddle rows.
+TEST_P(Kernels, RowsDoNotDependOnTheirNumber) {
+  constexpr std::int64_t kRows = 5;
+  const auto expect_rows = [&](const Implementation& implementation,
+                               const std::function<void(SingleOp&, std::int64_t)>& build) {
+    SingleOp all;
+    build(all, kRows);
+    ASSERT_TRUE(all.run(implementation, machine_with(GetParam(), 2)).ok());
+    const std::span<const float> x = all.input_floats(0);
+    const std::span<const float> y = all.output_floats();
+    for (std::size_t row = 0; row < kRows; ++row) {
+      SingleOp one;
+      build(one, 1);
+      std::ranges::copy(x.subspan(row * x.size() / kRows, x.size() / kRows),
+                        one.input_floats(0).begin());
+      ASSERT_TRUE(one.run(implementation, machine_with(GetParam(), 1)).ok());
+      EXPECT_TRUE(std::ranges::equal(
+          std::as_bytes(y.subspan(row * y.size() / kRows, y.size() / kRows)), one.output_bytes()))
+          << implementation.name() << ", row " << row;
+    }
+  };
+  expect_rows(*make_timestep_embedding(), [](SingleOp& op, std::int64_t rows) {
+    op.input({rows}, Layout::kRowMajor, 0, 249);
+    op.op(OpKind::timestep_embedding, {{"dim", std::int64_t{33}}, {"max_period", 1000.0}});
+  });
+  expect_rows(*make_linear(), [](SingleOp& op, std::int64_t rows) {
+    op.input({rows, 67}, Layout::kRowMajor);
+    op.parameter({131, 67});
+    op.parameter({131});
+    op.op(OpKind::linear, {});
+  });
+  expect_rows(*make_silu(), [](SingleOp& op, std::int64_t rows) {
+    op.input({rows, 67}, Layout::kRowMajor, -9, 9);
+    op.op(OpKind::silu, {});
+  });
 }
 
 TEST_P(Kernels, RefuseRowMajorActivations) {

@@ -130,6 +130,71 @@ output %y2
   EXPECT_EQ(rewrite(kText, merge_equal_ops), kText);
 }
 
+// Every row of the time vectors at the volume rate; steps pick theirs, once each.
+TEST(Passes, WhatFollowsFromTheTimestepIsTabulated) {
+  EXPECT_EQ(rewrite(R"(input %x step float32[2, 3, 1, 1, 2]
+input %t step float32[2]
+parameter %w [3, 4]
+parameter %b [3]
+%e = timestep_embedding(%t) dim=4 max_period=1000.0
+%l = linear(%e, %w, %b)
+%s = silu(%l)
+%y = add_channels(%x, %l)
+%z = add_channels(%y, %s)
+%u = add_channels(%z, %s)
+output %u
+alias %time = %l
+)",
+                    [](const Graph& graph) { return tabulate_steps(graph, "t", 25); }),
+            R"(input %x step float32[2, 3, 1, 1, 2]
+input %t volume float32[25]
+input %step step int32[2]
+parameter %w [3, 4]
+parameter %b [3]
+%e = timestep_embedding(%t) dim=4 max_period=1000.0 -> float32[25, 4]
+%l = linear(%e, %w, %b) -> float32[25, 3]
+%s = silu(%l) -> float32[25, 3]
+%l.row = select_rows(%l, %step) -> float32[2, 3]
+%y = add_channels(%x, %l.row) -> float32[2, 3, 1, 1, 2]
+%s.row = select_rows(%s, %step) -> float32[2, 3]
+%z = add_channels(%y, %s.row) -> float32[2, 3, 1, 1, 2]
+%u = add_channels(%z, %s.row) -> float32[2, 3, 1, 1, 2]
+output %u
+alias %time = %l
+)");
+}
+
+// What mixes rows, depends on x too, or is an output stays a row of each step.
+TEST(Passes, TablesEndWhereStepsMustBeSeen) {
+  EXPECT_EQ(rewrite(R"(input %x step float32[1, 4]
+input %t step float32[1]
+parameter %w [4, 4]
+%e = timestep_embedding(%t) dim=4 max_period=1000.0
+%sum = add(%e, %x)
+%twice = concat(%e, %e)
+%l = linear(%sum, %w)
+%last = silu(%e)
+output %l
+output %twice
+output %last
+)",
+                    [](const Graph& graph) { return tabulate_steps(graph, "t", 3); }),
+            R"(input %x step float32[1, 4]
+input %t volume float32[3]
+input %step step int32[1]
+parameter %w [4, 4]
+%e = timestep_embedding(%t) dim=4 max_period=1000.0 -> float32[3, 4]
+%e.row = select_rows(%e, %step) -> float32[1, 4]
+%sum = add(%e.row, %x) -> float32[1, 4]
+%twice = concat(%e.row, %e.row) -> float32[1, 8]
+%l = linear(%sum, %w) -> float32[1, 4]
+%last = silu(%e.row) -> float32[1, 4]
+output %l
+output %twice
+output %last
+)");
+}
+
 constexpr std::string_view kResBlock = R"(input %h step float32[1, 2, 2, 2, 2]
 input %s step float32[1, 2, 2, 2, 2]
 input %v step float32[1, 4]

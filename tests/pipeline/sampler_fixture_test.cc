@@ -79,6 +79,7 @@ TEST_P(SamplerFixture, FollowsTheReferenceStepByStep) {
   SessionOptions session_options;
   session_options.machine = *machine;
   session_options.grid = {shape[4], shape[3], shape[2]};
+  session_options.timesteps = options->timesteps;
   auto session = Session::create(model->config, *backend, session_options);
   ASSERT_TRUE(session.ok()) << session.error().message;
   ModelParameters parameters(*model);
@@ -118,8 +119,8 @@ TEST_P(SamplerFixture, FollowsTheReferenceStepByStep) {
       static_cast<std::size_t>(sampler_workspace_floats(*options, static_cast<std::int64_t>(n))));
   const Status status = sample(
       *schedule, *options,
-      [&](std::span<const float> now, int timestep, std::span<float> eps) {
-        return session->evaluate(now, timestep, eps, run);
+      [&](std::span<const float> now, int /*timestep*/, std::span<float> eps) {
+        return session->evaluate(now, steps, eps, run);
       },
       [&](int draw, std::span<float> out) -> Status {
         const auto first = noise.begin() + static_cast<std::ptrdiff_t>((draw - 1) * n);

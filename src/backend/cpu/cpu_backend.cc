@@ -29,6 +29,7 @@ class CpuBackend final : public Backend {
     offer({OpKind::reorder}, kernels::make_reorder());
     offer({OpKind::linear}, kernels::make_linear());
     offer({OpKind::timestep_embedding}, kernels::make_timestep_embedding());
+    offer({OpKind::select_rows}, kernels::make_select_rows());
   }
 
   std::string_view name() const override { return "cpu"; }

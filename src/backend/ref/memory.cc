@@ -9,7 +9,10 @@ double load_element(const ValueType& type, const std::byte* data, const std::int
   if (type.dtype == DType::kF64) {
     return reinterpret_cast<const double*>(data)[offset];
   }
-  check(type.dtype == DType::kF32, "the reference stores float32 and float64 only");
+  if (type.dtype == DType::kI32) {
+    return reinterpret_cast<const std::int32_t*>(data)[offset];
+  }
+  check(type.dtype == DType::kF32, "the reference reads float32, float64 and int32 only");
   return reinterpret_cast<const float*>(data)[offset];
 }
 

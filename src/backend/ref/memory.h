@@ -14,7 +14,7 @@
 
 namespace mezzotint::ref {
 
-// `data` holds the whole value in its layout and dtype: float32 or float64.
+// `data` holds the whole value in its layout and dtype: float32 or float64, or int32 to be read.
 [[nodiscard]] double load_element(const ValueType& type, const std::byte* data,
                                   const std::int64_t* index);
 void store_element(const ValueType& type, std::byte* data, const std::int64_t* index, double value);

@@ -28,5 +28,6 @@ namespace mezzotint::kernels {
 [[nodiscard]] std::unique_ptr<Implementation> make_linear();
 [[nodiscard]] std::unique_ptr<Implementation> make_group_norm_coefficients();
 [[nodiscard]] std::unique_ptr<Implementation> make_timestep_embedding();
+[[nodiscard]] std::unique_ptr<Implementation> make_select_rows();
 
 }  // namespace mezzotint::kernels
