@@ -19,8 +19,8 @@ constexpr std::int64_t kRowBlock = 6;
 constexpr double kMostBlock = 18;
 // The rest of L2 holds the panel of U in use, the next one, and the inputs on their way.
 constexpr double kRoomInL2 = 0.8;
-// Zen 4, 1 MiB of L2 before a near L3: 128 -> 128 with 14 MB of weights is fastest without spilling.
-// Xeons with 2 MiB before a far L3: with it.
+// Zen 4, 1 MiB of L2 before a near L3: 128 -> 128 with 14 MB of weights is fastest without
+// spilling. Xeons with 2 MiB before a far L3: with it.
 constexpr double kSpillPriceNear = 18;
 constexpr double kSpillPriceFar = 8;
 constexpr std::int64_t kL2BeforeFarL3 = std::int64_t{2} << 20;
@@ -43,9 +43,9 @@ std::int64_t segment_tiles(std::int64_t tiles) {
 std::int64_t block_tiles(const WinogradSizes& sizes, std::int64_t segment, std::int64_t l2_bytes) {
   const auto bytes_per_tile =
       static_cast<double>(sizes.positions * (sizes.channels + sizes.panel_outputs)) * sizeof(float);
-  const auto weights = static_cast<double>(sizes.positions * sizes.channels * sizes.panel_outputs *
-                                           sizes.panels) *
-                       sizeof(float);
+  const auto weights =
+      static_cast<double>(sizes.positions * sizes.channels * sizes.panel_outputs * sizes.panels) *
+      sizeof(float);
   const double room = kRoomInL2 * static_cast<double>(l2_bytes);
   double tiles = kMostBlock;
   const double price = l2_bytes < kL2BeforeFarL3 ? kSpillPriceNear : kSpillPriceFar;
