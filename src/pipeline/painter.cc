@@ -88,6 +88,7 @@ Status Painter::use_grid(const Dims3& grid) {
   options.grid = grid;
   options.timesteps = chain_.options.timesteps;
   options.memory_limit = request_->memory_limit;
+  options.further_bytes = further_bytes(grid);
   auto session = Session::create(model_.config, *backend_, options);
   if (!session) {
     return session.error();
@@ -107,6 +108,14 @@ Status Painter::load() {
   broken_ = !status && status.error().code != ErrorCode::kCancelled &&
             status.error().code != ErrorCode::kResource;
   return status;
+}
+
+// The sampler's workspace without the prediction, and a noise file with as many draws as are used.
+std::uint64_t Painter::further_bytes(const Dims3& grid) const {
+  const std::int64_t elements = model_.config.image_channels * Grid{grid, {}}.voxels();
+  const std::int64_t noise = request_->noise ? (1 + chain_.draws) * elements : 0;
+  const std::int64_t workspace = sampler_workspace_floats(chain_.options, elements) - elements;
+  return static_cast<std::uint64_t>(workspace + noise) * sizeof(float);
 }
 
 std::int64_t Painter::painting_floats() const {

@@ -66,6 +66,8 @@ class Painter {
  private:
   Painter(const GenerateRequest& request, const CancelToken* cancel)
       : request_(&request), cancel_(cancel) {}
+  // SessionOptions::further_bytes
+  [[nodiscard]] std::uint64_t further_bytes(const Dims3& grid) const;
   Status evaluate(std::span<const float> condition, std::span<const float> x, const StepInfo& step,
                   std::span<float> eps);
 

@@ -18,6 +18,10 @@ std::byte* bytes_of(std::span<const float> values) {
   return reinterpret_cast<std::byte*>(const_cast<float*>(values.data()));
 }
 
+// What the process holds besides: code, libraries, the index of a checkpoint. 20 MB are measured.
+// It is a constant, since what is measured differs from run to run, and a plan must not.
+constexpr std::uint64_t kProcessBytes = 32'000'000;
+
 // One activation of the finest level: the least that any run holds.
 Status check_floor(const MedDdpmConfig& config, const SessionOptions& options) {
   const std::int64_t dims[] = {config.base_channels, options.grid[0], options.grid[1],
@@ -28,6 +32,19 @@ Status check_floor(const MedDdpmConfig& config, const SessionOptions& options) {
                          : std::nullopt;
   return check_memory(bytes.value_or(std::numeric_limits<std::uint64_t>::max()),
                       options.memory_limit, options.machine);
+}
+
+// What is left for a program where the session's caller and the session hold `others`.
+std::optional<std::uint64_t> program_limit(const SessionOptions& options, std::uint64_t others) {
+  std::optional<std::uint64_t> limit = options.memory_limit;
+  if (const std::uint64_t machine = options.machine.memory_bytes; machine != 0) {
+    limit = std::min(limit.value_or(machine), machine);
+  }
+  if (!limit) {
+    return std::nullopt;
+  }
+  others += kProcessBytes + options.further_bytes;
+  return *limit > others ? *limit - others : 0;
 }
 
 }  // namespace
@@ -54,21 +71,27 @@ Result<Session> Session::create(const MedDdpmConfig& config, const Backend& back
   std::erase_if(keep, [&](const std::string& name) {
     return graph->find_value(name) == graph->outputs()[0];
   });
-  const CompileOptions compile_options{options.machine, options.plan, keep, options.allow_in_place, std::nullopt};
-  auto program = compile(*graph, backend, compile_options);
+  Session session;
+  session.graph_ = std::move(*graph);
+  for (const std::string& name : keep) {
+    // What is no value is for compile() to refuse.
+    if (const auto id = session.graph_.find_value(name)) {
+      session.kept_.push_back({name, session.graph_.value(*id).type.shape, {}});
+    }
+  }
+  const std::int64_t bound = 2 * session.elements() + session.condition_elements();
+  const std::uint64_t others =
+      static_cast<std::uint64_t>(bound) * sizeof(float) + session.kept_bytes();
+  auto program = compile(session.graph_, backend,
+                         {options.machine, options.plan, keep, options.allow_in_place,
+                          program_limit(options, others)});
   if (!program) {
     return program.error();
   }
-  Session session;
-  session.graph_ = std::move(*graph);
   session.options_ = options;
   session.backend_ = backend.description();
   session.program_ = std::move(*program);
   session.timesteps_.assign(options.timesteps.begin(), options.timesteps.end());
-  for (const std::string& name : keep) {
-    const Shape& shape = session.graph_.value(*session.graph_.find_value(name)).type.shape;
-    session.kept_.push_back({name, shape, {}});
-  }
   return session;
 }
 
@@ -80,19 +103,24 @@ std::int64_t Session::condition_elements() const {
   return graph_.value(*graph_.find_value("condition")).type.shape.elements();
 }
 
-std::uint64_t Session::predicted_bytes() const {
-  std::uint64_t running = program_.packed_bytes() + program_.arena_bytes();
+std::uint64_t Session::kept_bytes() const {
+  std::uint64_t bytes = 0;
   for (const KeptActivation& kept : kept_) {
-    running += static_cast<std::uint64_t>(kept.shape.elements()) * sizeof(float);
+    bytes += static_cast<std::uint64_t>(kept.shape.elements()) * sizeof(float);
   }
-  return std::max<std::uint64_t>(program_.load_peak_bytes(), running);
+  return bytes;
+}
+
+std::uint64_t Session::predicted_bytes() const {
+  return std::max<std::uint64_t>(program_.load_peak_bytes(),
+                                 program_.packed_bytes() + program_.arena_bytes() + kept_bytes());
 }
 
 std::string Session::plan_hash() const {
   std::string text = fmt::format("{}\n{} {}\n", backend_, static_cast<int>(options_.plan.precision),
                                  name_of(options_.machine.isa));
-  for (const ProgramOp& op : program_.ops()) {
-    text += fmt::format("{}={}\n", op.name, op.implementation);
+  for (const auto& [op, entry] : program_.plan_entries()) {
+    text += fmt::format("{}={}\n", op, entry.implementation);
   }
   return sha256_hex(std::as_bytes(std::span(text)));
 }

@@ -29,7 +29,11 @@ struct SessionOptions {
   std::vector<std::string> keep;       // activations that evaluate() hands out besides eps, which
                                        // may be named and is left out
   bool allow_in_place = true;          // CompileOptions::allow_in_place
-  std::optional<std::uint64_t> memory_limit;  // bytes
+  // Bytes, of the whole process. What the machine has is a limit, too; where the fastest program
+  // exceeds them, a smaller one is made (CompileOptions::memory_limit).
+  std::optional<std::uint64_t> memory_limit;
+  // What the caller will hold besides the session, x, the condition and the prediction.
+  std::uint64_t further_bytes = 0;
 };
 
 // An activation that was asked for with SessionOptions::keep, row-major.
@@ -60,8 +64,8 @@ class Session {
   // Highest memory of loading and of running, beyond what the process holds already; kept
   // activations included.
   [[nodiscard]] std::uint64_t predicted_bytes() const;
-  // Identifies what was decided: backend, precision, ISA and each op's implementation. SHA-256,
-  // hexadecimal.
+  // Identifies what decides the bytes of a result: backend, precision, ISA and each op's
+  // implementation, but not in which order ops run or which run twice. SHA-256, hexadecimal.
   [[nodiscard]] std::string plan_hash() const;
   // Backend::description() of the backend that it was compiled for.
   [[nodiscard]] const std::string& backend() const { return backend_; }
@@ -80,6 +84,7 @@ class Session {
   [[nodiscard]] std::vector<KeptActivation> take_kept() { return std::move(kept_); }
 
  private:
+  [[nodiscard]] std::uint64_t kept_bytes() const;
   // What both rates read and write.
   std::vector<Binding> bindings();
 

@@ -33,7 +33,7 @@ class Compiler {
       return arrangement.error();
     }
     place_externals(arrangement->graph);
-    add_nodes(*arrangement, *selection);
+    add_nodes(*lowered, *arrangement, *selection);
     for (OpId id = 0; id < lowered->ops().size(); ++id) {
       program_.kernels_.push_back(selection->take_kernel(id));
     }
@@ -87,7 +87,7 @@ class Compiler {
   }
 
   // In the order of running.
-  void add_nodes(const Arrangement& arrangement, const Selection& selection) {
+  void add_nodes(const Graph& lowered, const Arrangement& arrangement, const Selection& selection) {
     const Graph& graph = arrangement.graph;
     const std::vector<bool> in_arena = arena_values(graph);
     for (ValueId id = 0; id < places_.size(); ++id) {
@@ -106,10 +106,11 @@ class Compiler {
         node.outputs.push_back(places_[output]);
       }
       const Selection::Option& chosen = selection.chosen(node.kernel);
-      program_.infos_.push_back({view.op.name, view.op.kind,
-                                 std::string(chosen.implementation->name()), view.output().rate,
-                                 flops_of(view), bytes_of(view), chosen.predicted_seconds,
-                                 chosen.kernel->packed_bytes(), chosen.kernel->workspace_bytes()});
+      const bool is_repeated = view.op.name != lowered.op(node.kernel).name;
+      program_.infos_.push_back(
+          {view.op.name, view.op.kind, std::string(chosen.implementation->name()), is_repeated,
+           view.output().rate, flops_of(view), bytes_of(view), chosen.predicted_seconds,
+           is_repeated ? 0 : chosen.kernel->packed_bytes(), chosen.kernel->workspace_bytes()});
       program_.nodes_.push_back(std::move(node));
     }
   }

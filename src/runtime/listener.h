@@ -16,11 +16,12 @@ struct ProgramOp {
   std::string name;
   OpKind kind = OpKind::add;
   std::string implementation;
+  bool is_repeated = false;  // "NAME.again": NAME's results were not held for all of their readers
   Rate rate = Rate::kStep;
   double flops = 0;  // of the direct form
   double bytes = 0;  // inputs, parameters and outputs, each once
   double predicted_seconds = 0;
-  std::size_t packed_bytes = 0;
+  std::size_t packed_bytes = 0;  // 0 when repeated: they are there
   std::size_t workspace_bytes = 0;
 };
 

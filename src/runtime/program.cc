@@ -8,6 +8,16 @@
 
 namespace mezzotint {
 
+std::map<std::string, PlanEntry> Program::plan_entries() const {
+  std::map<std::string, PlanEntry> entries;
+  for (const ProgramOp& op : infos_) {
+    if (!op.is_repeated) {
+      entries[op.name] = {op.implementation};
+    }
+  }
+  return entries;
+}
+
 std::size_t Program::packed_bytes() const {
   std::size_t total = 0;
   for (const auto& kernel : kernels_) {

@@ -1,6 +1,7 @@
 // A compiled graph: prepared kernels in order, and where each value lives.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,6 +11,7 @@
 #include "backend/backend.h"
 #include "base/aligned_buffer.h"
 #include "graph/graph.h"
+#include "graph/plan.h"
 #include "mezzotint/cancel.h"
 #include "runtime/listener.h"
 
@@ -34,6 +36,8 @@ class Program {
  public:
   [[nodiscard]] const std::vector<ProgramOp>& ops() const { return infos_; }
   [[nodiscard]] const Graph& graph() const { return graph_; }
+  // What was chosen: a plan with these entries makes the same bytes.
+  [[nodiscard]] std::map<std::string, PlanEntry> plan_entries() const;
 
   // Known before anything is allocated.
   [[nodiscard]] std::size_t arena_bytes() const { return arena_bytes_; }

@@ -35,6 +35,58 @@ output %live
 )");
 }
 
+TEST(Passes, ARepeatedOpServesItsLateReaders) {
+  const auto repeat = [](const Graph& graph) {
+    const auto id = [&](std::string_view name) {
+      return graph.value(*graph.find_value(name)).producer;
+    };
+    const OpId late[] = {id("y"), id("c")};
+    return repeat_op(graph, id("a"), late);
+  };
+  EXPECT_EQ(rewrite(R"(input %x step float32[1, 4]
+%a = silu(%x)
+%b = silu(%a)
+%c = add(%b, %a)
+%d = add(%a, %c)
+%y = add(%d, %a)
+output %y
+)",
+                    repeat),
+            R"(input %x step float32[1, 4]
+%a = silu(%x) -> float32[1, 4]
+%b = silu(%a) -> float32[1, 4]
+%a.again = silu(%x) -> float32[1, 4]
+%c = add(%b, %a.again) -> float32[1, 4]
+%d = add(%a, %c) -> float32[1, 4]
+%y = add(%d, %a.again) -> float32[1, 4]
+output %y
+)");
+}
+
+// Regions may have several outputs.
+TEST(Passes, ARepeatedOpServesAllThatItMakes) {
+  const auto repeat = [](const Graph& graph) {
+    const OpId late[] = {2};
+    return repeat_op(graph, 0, late);
+  };
+  const std::string rewritten = rewrite(R"(input %x step float32[1, 2, 1, 1, 2]
+%r, %r:1 = region(%x) {
+  input %x step float32[1, 2, 1, 1, 2]
+  %s = silu(%x)
+  %m = channel_moments(%s)
+  output %s
+  output %m
+}
+%a = silu(%r)
+%y = affine(%r, %r:1)
+output %a
+output %y
+)",
+                                        repeat);
+  EXPECT_NE(rewritten.find("%y = affine(%r.again, %r.again:1)"), std::string::npos) << rewritten;
+  EXPECT_NE(rewritten.find("%a = silu(%r)"), std::string::npos) << rewritten;
+}
+
 TEST(Passes, ConcatSinksBelowAffineAndMoments) {
   EXPECT_EQ(rewrite(R"(input %a step float32[1, 2, 1, 1, 2]
 input %b step float32[1, 4, 1, 1, 2]
