@@ -39,8 +39,15 @@ def describe():
     }
 
 
+def package_version(name):
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
 def versions(mezzotint):
     done = subprocess.run([mezzotint, "--version"], capture_output=True, text=True, check=True)
-    packages = {name: importlib.metadata.version(name) for name in ("torch", "openvino", "numpy")}
+    packages = {name: package_version(name) for name in ("torch", "openvino", "numpy")}
     return {"mezzotint": done.stdout.split()[-1], **packages,
             "python": platform.python_version()}

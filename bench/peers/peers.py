@@ -53,6 +53,8 @@ def parse_arguments():
         parser.error(f"--arch: {arguments.arch} is none of {', '.join(PUBLISHED)}")
     if arguments.dump and not arguments.keep:
         parser.error("--dump needs --keep, the folder for the weights that it belongs to")
+    if not os.access(arguments.mezzotint, os.X_OK):
+        parser.error(f"--mezzotint: {arguments.mezzotint} is no program; build it, or say where")
     if arguments.rounds < 1:
         parser.error("--rounds: at least 1")
     if arguments.volume and not arguments.arch.startswith("whole-head"):

@@ -58,18 +58,22 @@ def gigabytes(count):
     return f"{count / 1e9:.2f} GB"
 
 
+def count_of(count, noun):
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def introduction(result):
     machine, versions = result["machine"], result["versions"]
-    count = result["threads"]
     return [
         f"One evaluation of {result['arch']} at {'x'.join(map(str, result['size']))}, fp32, "
-        f"random weights; {count} thread{'s' if count != 1 else ''} on {machine['processor']} "
-        f"({machine['processors']} processors of {machine['cores']} cores, "
+        f"random weights; {count_of(result['threads'], 'thread')} on {machine['processor']} "
+        f"({count_of(machine['processors'], 'processor')} of {count_of(machine['cores'], 'core')}, "
         f"{', '.join(machine['instructions']) or 'no AVX2'}), "
         f"{gigabytes(machine['memory_bytes'])}, {machine['os']}, {machine['kernel']}, load "
         f"{machine['load_before']:.1f} before. torch {versions['torch']}, OpenVINO "
         f"{versions['openvino']}, mezzotint {versions['mezzotint']} ({result['isa']}). "
-        f"Median of {result['rounds']} rounds, {turns(result)}; {errors_against(result)}.",
+        f"Median of {count_of(result['rounds'], 'round')}, {turns(result)}; "
+        f"{errors_against(result)}.",
         ""]
 
 
@@ -107,7 +111,8 @@ def conclusion(result):
     for program, best in result["best"].items():
         parts = " and ".join(f"{ratio:.2f} (`{precision}`)"
                              for precision, ratio in best["ours_to_theirs"].items())
-        lines.append(f"- mezzotint / the best {program} ({best['title']}): {parts}")
+        name = program if best["title"] == program else f"the best {program} ({best['title']})"
+        lines.append(f"- mezzotint / {name}: {parts}")
     return [*lines, ""] if lines else []
 
 
