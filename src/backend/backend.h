@@ -86,6 +86,9 @@ class Implementation {
   // Why this op cannot be computed this way for this target; nothing means it can.
   [[nodiscard]] virtual std::optional<std::string> refusal(const OpView& view,
                                                            const Target& target) const = 0;
+  // How many times the rounding error of a direct float32 sum its results may have: above 1 only
+  // where an algorithm trades accuracy for speed. Call only without a refusal.
+  [[nodiscard]] virtual double error_growth(const OpView& /*view*/) const { return 1; }
   // Call only without a refusal. Sizes are final; weights come later, by Kernel::load.
   [[nodiscard]] virtual Result<std::unique_ptr<Kernel>> prepare(const OpView& view,
                                                                 const Target& target) const = 0;

@@ -109,7 +109,8 @@ class Compiler {
       program_.infos_.push_back({view.op.name, view.op.kind,
                                  std::string(chosen.implementation->name()), view.output().rate,
                                  flops_of(view), bytes_of(view), chosen.predicted_seconds,
-                                 chosen.kernel->packed_bytes(), chosen.kernel->workspace_bytes()});
+                                 chosen.kernel->packed_bytes(), chosen.kernel->workspace_bytes(),
+                                 chosen.implementation->error_growth(view)});
       program_.nodes_.push_back(std::move(node));
     }
   }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "backend/cpu/kernels/conv_winograd/error.h"
 #include "backend/cpu/kernels/conv_winograd/kernel.h"
 #include "backend/cpu/kernels/implementation.h"
 #include "backend/cpu/kernels/kernel_ops.h"
@@ -52,6 +53,14 @@ class ConvWinograd final : public Implementation {
       return "the region is not one convolution with a known epilogue";
     }
     return refuse_region(view, *region);
+  }
+
+  // F(2^3) is for strict, too, which makes no allowance; sum_bound() has room for it.
+  double error_growth(const OpView& view) const override {
+    return tile_ == WinogradTile::k2
+               ? 1
+               : winograd_error_growth(winograd_matrices(tile_),
+                                       view.input(describe_conv(view)->weight).type.shape[1]);
   }
 
   Result<std::unique_ptr<Kernel>> prepare(const OpView& view, const Target& target) const override {
