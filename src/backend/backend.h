@@ -98,6 +98,9 @@ class Implementation {
   [[nodiscard]] virtual Work work(const OpView& view, const Target& /*target*/) const {
     return {flops_of(view), bytes_of(view)};
   }
+  // How many times the rounding error of a direct float32 sum its results may have: above 1 only
+  // where an algorithm trades accuracy for speed. Call only without a refusal.
+  [[nodiscard]] virtual double error_growth(const OpView& /*view*/) const { return 1; }
   // Call only without a refusal. Sizes are final; weights come later, by Kernel::load.
   [[nodiscard]] virtual Result<std::unique_ptr<Kernel>> prepare(const OpView& view,
                                                                 const Target& target) const = 0;

@@ -69,9 +69,10 @@ std::string OpVerdict::describe() const {
       report.worst_truth, bound);
 }
 
-double error_bound(const OpView& view, std::size_t output, const SampleReport& report) {
+double error_bound(const OpView& view, std::size_t output, const SampleReport& report,
+                   double error_growth) {
   if (view.output(output).type.dtype != DType::kF64) {
-    return sum_bound(terms(view), report.max_abs_truth);
+    return error_growth * sum_bound(terms(view), report.max_abs_truth);
   }
   const double mean_square = report.max_abs_truth * (1 + report.max_abs_truth);
   return sum_bound(moment_terms(view, output), std::max(mean_square, std::sqrt(mean_square)),
@@ -97,7 +98,7 @@ Status OpCheck::on_op(const OpEvent& event) {
     verdict.op = event.op.name;
     verdict.implementation = event.op.implementation;
     verdict.report = sample_check(event.view, output, inputs, event.outputs, team_, options_);
-    verdict.bound = error_bound(event.view, output, verdict.report);
+    verdict.bound = error_bound(event.view, output, verdict.report, event.op.error_growth);
     verdicts_.push_back(std::move(verdict));
   }
   return {};

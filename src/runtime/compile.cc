@@ -110,7 +110,8 @@ class Compiler {
       program_.infos_.push_back(
           {view.op.name, view.op.kind, std::string(chosen.implementation->name()), is_repeated,
            view.output().rate, flops_of(view), bytes_of(view), chosen.predicted_seconds,
-           is_repeated ? 0 : chosen.kernel->packed_bytes(), chosen.kernel->workspace_bytes()});
+           is_repeated ? 0 : chosen.kernel->packed_bytes(), chosen.kernel->workspace_bytes(),
+           chosen.implementation->error_growth(view)});
       program_.nodes_.push_back(std::move(node));
     }
   }

@@ -23,6 +23,7 @@ struct ProgramOp {
   double predicted_seconds = 0;
   std::size_t packed_bytes = 0;  // 0 when repeated: they are there
   std::size_t workspace_bytes = 0;
+  double error_growth = 1;  // Implementation::error_growth
 };
 
 struct OpEvent {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "backend/cpu/kernels/conv_winograd/contract.h"
+#include "backend/cpu/kernels/conv_winograd/error.h"
 #include "backend/cpu/kernels/conv_winograd/kernel.h"
 #include "backend/cpu/kernels/conv_winograd/tile_grid.h"
 #include "backend/cpu/kernels/implementation.h"
@@ -96,6 +97,14 @@ class ConvWinograd final : public Implementation {
   Work work(const OpView& view, const Target& target) const override {
     return work_of(view, *describe_conv(view), tile_,
                    for_isa(target.machine.isa, conv_winograd_avx2(), conv_winograd_avx512()).lanes);
+  }
+
+  // F(2^3) is for strict, too, which makes no allowance; sum_bound() has room for it.
+  double error_growth(const OpView& view) const override {
+    return tile_ == WinogradTile::k2
+               ? 1
+               : winograd_error_growth(winograd_matrices(tile_),
+                                       view.input(describe_conv(view)->weight).type.shape[1]);
   }
 
   Result<std::unique_ptr<Kernel>> prepare(const OpView& view, const Target& target) const override {

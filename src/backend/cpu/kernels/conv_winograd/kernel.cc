@@ -100,7 +100,7 @@ class WinogradKernel final : public Kernel {
     }
     const auto elements = static_cast<std::size_t>(layout_.elements(grid_.positions()));
     const std::span<float> all = packed_.as<float>();
-    pack_weights(tile_, layout_, plain->as<float>(), all.first(elements));
+    pack_weights(winograd_matrices(tile_), layout_, plain->as<float>(), all.first(elements));
     const std::span<float> bias = all.subspan(elements);
     std::ranges::fill(bias, 0.0F);
     return bias_name_.empty()

@@ -50,9 +50,8 @@ std::int64_t PackedLayout::elements(std::int64_t positions) const {
   return positions * channels() * padded_outputs;
 }
 
-void pack_weights(WinogradTile tile, const PackedLayout& layout, std::span<const float> plain,
-                  std::span<float> packed) {
-  const WinogradMatrices matrices = winograd_matrices(tile);
+void pack_weights(const WinogradMatrices& matrices, const PackedLayout& layout,
+                  std::span<const float> plain, std::span<float> packed) {
   const std::int64_t n = matrices.inputs;
   const std::int64_t positions = n * n * n;
   std::int64_t plain_channels = 0;

@@ -32,7 +32,7 @@ struct PackedLayout {
 };
 
 // plain: [outputs][channels][3][3][3]. Computed in double, rounded once.
-void pack_weights(WinogradTile tile, const PackedLayout& layout, std::span<const float> plain,
-                  std::span<float> packed);
+void pack_weights(const WinogradMatrices& matrices, const PackedLayout& layout,
+                  std::span<const float> plain, std::span<float> packed);
 
 }  // namespace mezzotint::kernels
