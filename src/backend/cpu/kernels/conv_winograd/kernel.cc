@@ -1,11 +1,12 @@
 #include "backend/cpu/kernels/conv_winograd/kernel.h"
 
 #include <algorithm>
-#include <array>
+#include <optional>
 #include <string>
 
 #include "backend/cpu/kernels/conv_winograd/blocking.h"
 #include "backend/cpu/kernels/conv_winograd/contract.h"
+#include "backend/cpu/kernels/conv_winograd/source_transform.h"
 #include "backend/cpu/kernels/conv_winograd/tile_grid.h"
 #include "backend/cpu/kernels/conv_winograd/weights.h"
 #include "backend/cpu/kernels/implementation.h"
@@ -16,19 +17,14 @@ namespace {
 
 // A result larger than this leaves no cache undisturbed; it is written past them.
 constexpr std::int64_t kStreamBytes = std::int64_t{24} << 20;
-// Tiles along a row that are staged at a time: 115 KB for F(4) on AVX-512, a part of L2.
-constexpr std::int64_t kStagedTiles = 12;
-
 struct Source {
   std::size_t input = 0;
-  std::int64_t channels = 0;
+  std::int64_t elements = 0;       // of a sample
   std::int64_t first_channel = 0;  // in V, a multiple of a vector
-  bool upsample = false;
   std::optional<std::size_t> coefficients;
-  std::int64_t coefficient_offset = 0;
-  std::int64_t coefficient_channels = 0;
-  bool silu = false;
-  std::array<std::int64_t, 3> extents{};  // of the source: D, H, W
+  std::int64_t coefficient_offset = 0;    // in floats, of a sample's
+  std::int64_t coefficient_elements = 0;  // of a sample
+  SourceTransform transform;
 };
 
 class WinogradKernel final : public Kernel {
@@ -47,7 +43,7 @@ class WinogradKernel final : public Kernel {
     layout_.padded_outputs = round_up(shape_[1], stages_.lanes);
     layout_.panel = std::min(stages_.panel_vectors * stages_.lanes, layout_.padded_outputs);
     for (const ConvSource& from : region.sources) {
-      add_source(view, from);
+      layout_.sources.push_back({from.channels, round_up(from.channels, stages_.lanes)});
     }
     const WinogradSizes sizes{grid_.positions(), grid_.tiles(), layout_.channels(), layout_.panel,
                               layout_.panels()};
@@ -59,6 +55,7 @@ class WinogradKernel final : public Kernel {
     slots_ = std::min(threads, shape_[0] * segments_ * groups_);
     v_stride_ = position_stride(block_ * layout_.channels());
     m_stride_ = position_stride(block_ * layout_.panel);
+    add_sources(view);
   }
 
   std::size_t packed_bytes() const override {
@@ -129,37 +126,31 @@ class WinogradKernel final : public Kernel {
     std::int64_t segment;
     std::int64_t group;  // of panels
     float* memory;
-
-    [[nodiscard]] const float* source(const Source& from) const {
-      const std::int64_t elements =
-          from.extents[0] * from.extents[1] * from.extents[2] * from.channels;
-      return context.inputs[from.input].as<const float>() + sample * elements;
-    }
   };
   struct Block {
     std::int64_t first = 0;  // tile
     std::int64_t tiles = 0;
   };
 
-  void add_source(const OpView& view, const ConvSource& from) {
-    Source source;
-    source.input = from.input;
-    source.channels = from.channels;
-    source.first_channel = layout_.channels();
-    source.upsample = from.upsample;
-    source.coefficients = from.coefficients;
-    source.coefficient_offset = from.channel_offset;
-    if (from.coefficients) {
-      source.coefficient_channels = view.input(*from.coefficients).type.shape[1];
+  void add_sources(const OpView& view) {
+    std::int64_t first_channel = 0;
+    for (const ConvSource& from : region_.sources) {
+      const Shape& shape = view.input(from.input).type.shape;
+      const SourceForm form{from.channels,
+                            {shape[2], shape[3], shape[4]},
+                            from.upsample,
+                            from.coefficients.has_value(),
+                            from.silu};
+      const std::int64_t all_channels =
+          from.coefficients ? view.input(*from.coefficients).type.shape[1] : 0;
+      sources_.push_back({from.input, shape.elements() / shape[0], first_channel, from.coefficients,
+                          2 * from.channel_offset, 2 * all_channels,
+                          SourceTransform(form, grid_, stages_, layout_.channels(), v_stride_)});
+      first_channel += round_up(from.channels, stages_.lanes);
     }
-    source.silu = from.silu;
-    const Shape& shape = view.input(from.input).type.shape;
-    source.extents = {shape[2], shape[3], shape[4]};
-    sources_.push_back(source);
-    layout_.sources.push_back({from.channels, round_up(from.channels, stages_.lanes)});
   }
 
-  // Workspace: constants, moments, then per slot V, M, the staged box and a vector's coefficients.
+  // Workspace: constants, moments, then per slot V, M and the sources' scratch.
   std::size_t constants_bytes() const {
     return align_up(static_cast<std::size_t>(shape_[0] * layout_.padded_outputs) * sizeof(float));
   }
@@ -173,12 +164,9 @@ class WinogradKernel final : public Kernel {
   }
   std::int64_t v_floats() const { return grid_.positions() * v_stride_; }
   std::int64_t m_floats() const { return grid_.positions() * m_stride_; }
-  std::int64_t staged_floats() const {
-    const std::int64_t row = grid_.outputs() * (kStagedTiles - 1) + grid_.inputs();
-    return grid_.inputs() * grid_.inputs() * row * stages_.lanes;
-  }
   std::size_t slot_floats() const {
-    return static_cast<std::size_t>(v_floats() + m_floats() + staged_floats() + 2 * stages_.lanes);
+    return static_cast<std::size_t>(v_floats() + m_floats() +
+                                    SourceTransform::scratch_floats(grid_, stages_));
   }
   float* constants(const LaunchContext& context) const {
     return reinterpret_cast<float*>(context.workspace);
@@ -227,154 +215,15 @@ class WinogradKernel final : public Kernel {
     stages_.fence();
   }
 
-  // Tiles of a block that lie in one row are transformed together.
   void transform(const Task& task, const Source& source, const Block& block) const {
-    const std::int64_t end = block.first + block.tiles;
-    for (std::int64_t tile = block.first; tile < end;) {
-      const TilePosition at = grid_.position(tile);
-      const std::int64_t count = std::min({end - tile, grid_.tiles_along(2) - at.x, kStagedTiles});
-      float* v = task.memory + source.first_channel + (tile - block.first) * layout_.channels();
-      if (source.upsample) {
-        transform_doubled(task, source, at, count, v);
-      } else if (source.coefficients || source.channels % stages_.lanes != 0) {
-        transform_staged(task, source, at, count, v);
-      } else {
-        transform_row(task, source, at, count, v);
-      }
-      tile += count;
-    }
-  }
-
-  // Inner tiles straight from the source; those that reach over its border by way of a staged copy.
-  void transform_row(const Task& task, const Source& source, const TilePosition& row,
-                     std::int64_t count, float* v) const {
-    if (!grid_.has_inner(row.z, row.y)) {
-      transform_staged(task, source, row, count, v);
-      return;
-    }
-    for (std::int64_t i = 0; i < count; ++i, v += layout_.channels()) {
-      const TilePosition at{row.z, row.y, row.x + i};
-      if (!grid_.is_inner(at)) {
-        transform_staged(task, source, at, 1, v);
-        continue;
-      }
-      const std::int64_t stride_y = source.extents[2] * source.channels;
-      const std::int64_t stride_z = source.extents[1] * stride_y;
-      const auto corner = grid_.first_input(at);
-      WinogradInput in{};
-      in.origin = task.source(source) + corner.z * stride_z + corner.y * stride_y +
-                  corner.x * source.channels;
-      in.stride_z = stride_z;
-      in.stride_y = stride_y;
-      in.stride_x = source.channels;
-      in.vectors = source.channels / stages_.lanes;
-      in.vector_stride = stages_.lanes;
-      // Two of the next tile's columns are this one's last.
-      in.prefetch = grid_.is_inner({at.z, at.y, at.x + 1})
-                        ? in.origin + grid_.inputs() * source.channels
-                        : nullptr;
-      in.out = v;
-      in.position_stride = v_stride_;
-      stages_.transform[form_](in);
-    }
-  }
-
-  void transform_staged(const Task& task, const Source& source, const TilePosition& row,
-                        std::int64_t count, float* v) const {
-    const auto corner = grid_.first_input(row);
-    const std::int64_t width = grid_.outputs() * (count - 1) + grid_.inputs();
-    WinogradStage box = box_at(source, {corner.z, corner.y, corner.x}, grid_.inputs(), width);
-    WinogradInput in = staged_input(task, grid_.inputs(), width);
-    for_each_vector(task, source, box, [&](std::int64_t channel) {
-      in.out = v + channel;
-      for (std::int64_t i = 0; i < count; ++i) {
-        stages_.transform[form_](in);
-        in.origin += grid_.outputs() * stages_.lanes;
-        in.out += layout_.channels();
-      }
-      in.origin = staged(task);
-    });
-  }
-
-  void transform_doubled(const Task& task, const Source& source, const TilePosition& row,
-                         std::int64_t count, float* v) const {
-    const auto corner = grid_.first_coarse_input(row);
-    const std::int64_t step = grid_.outputs() / 2;
-    const std::int64_t width = step * (count - 1) + grid_.coarse_inputs();
-    WinogradStage box = box_at(source, corner, grid_.coarse_inputs(), width);
-    box.clamp = true;
-    WinogradInput in = staged_input(task, grid_.coarse_inputs(), width);
-    in.lift[0] = grid_.lift(0, row.z);
-    in.lift[1] = grid_.lift(1, row.y);
-    for_each_vector(task, source, box, [&](std::int64_t channel) {
-      in.out = v + channel;
-      for (std::int64_t i = 0; i < count; ++i) {
-        in.lift[2] = grid_.lift(2, row.x + i);
-        stages_.transform_doubled[form_](in);
-        in.origin += step * stages_.lanes;
-        in.out += layout_.channels();
-      }
-      in.origin = staged(task);
-    });
-  }
-
-  static WinogradStage box_at(const Source& source, const TilePosition& corner, std::int64_t side,
-                              std::int64_t width) {
-    WinogradStage box{};
-    box.depth = source.extents[0];
-    box.height = source.extents[1];
-    box.width = source.extents[2];
-    box.channels = source.channels;
-    box.z = corner.z;
-    box.y = corner.y;
-    box.x = corner.x;
-    box.box_depth = side;
-    box.box_height = side;
-    box.box_width = width;
-    return box;
-  }
-
-  WinogradInput staged_input(const Task& task, std::int64_t side, std::int64_t width) const {
-    WinogradInput in{};
-    in.origin = staged(task);
-    in.stride_x = stages_.lanes;
-    in.stride_y = width * stages_.lanes;
-    in.stride_z = side * in.stride_y;
-    in.vectors = 1;
-    in.position_stride = v_stride_;
-    return in;
-  }
-
-  float* staged(const Task& task) const { return task.memory + v_floats() + m_floats(); }
-
-  // Stages the box vector by vector of channels and calls use(first channel) after each.
-  template <typename Use>
-  void for_each_vector(const Task& task, const Source& source, WinogradStage& box,
-                       const Use& use) const {
-    float* scale = staged(task) + staged_floats();
-    float* shift = scale + stages_.lanes;
-    for (std::int64_t c = 0; c < source.channels; c += stages_.lanes) {
-      box.source = task.source(source) + c;
-      box.lanes = std::min(stages_.lanes, source.channels - c);
-      if (source.coefficients) {
-        const float* pairs =
-            context_coefficients(task, source) + 2 * (source.coefficient_offset + c);
-        for (std::int64_t i = 0; i < stages_.lanes; ++i) {
-          scale[i] = i < box.lanes ? pairs[2 * i] : 0.0F;
-          shift[i] = i < box.lanes ? pairs[2 * i + 1] : 0.0F;
-        }
-        box.scale = scale;
-        box.shift = shift;
-        box.silu = source.silu;
-      }
-      stages_.stage(box, staged(task));
-      use(c);
-    }
-  }
-
-  static const float* context_coefficients(const Task& task, const Source& source) {
-    return task.context.inputs[*source.coefficients].as<const float>() +
-           2 * task.sample * source.coefficient_channels;
+    const float* x = task.context.inputs[source.input].as<const float>();
+    const float* coefficients = source.coefficients
+                                    ? task.context.inputs[*source.coefficients].as<const float>() +
+                                          task.sample * source.coefficient_elements +
+                                          source.coefficient_offset
+                                    : nullptr;
+    source.transform.run(x + task.sample * source.elements, coefficients, block.first, block.tiles,
+                         task.memory + source.first_channel, task.memory + v_floats() + m_floats());
   }
 
   void multiply(const Task& task, const Block& block, std::int64_t panel,
