@@ -7,8 +7,8 @@ namespace {
 // kAvx512: Zen 5 (AMD EPYC, family 26) at 2.6 GHz nominal. kAvx2: the AVX2 code on the same
 // processor (MEZZOTINT_BENCH_ISA=avx2 DNNL_MAX_CPU_ISA=AVX2), which stands for older ones by
 // estimate only; where neighbours took half of the time, the processor time counts. Sorted by name.
-// What computes nothing has 1 GFLOP/s; the bytes of select_rows count its table, of which it reads a
-// row.
+// What computes nothing has 1 GFLOP/s; the bytes of select_rows count its table, of which it reads
+// a row.
 constexpr CostRow kRows[] = {
     {Isa::kAvx2, "kernels.add", 3.5, 41.9, 5e-06},
     {Isa::kAvx2, "kernels.add_channels", 5.4, 43.4, 5e-06},
