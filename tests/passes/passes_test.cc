@@ -200,9 +200,9 @@ alias %time = %l
                     [](const Graph& graph) { return tabulate_steps(graph, "t", 25); }),
             R"(input %x step float32[2, 3, 1, 1, 2]
 input %t volume float32[25]
-input %step step int32[2]
 parameter %w [3, 4]
 parameter %b [3]
+input %step step int32[2]
 %e = timestep_embedding(%t) dim=4 max_period=1000.0 -> float32[25, 4]
 %l = linear(%e, %w, %b) -> float32[25, 3]
 %s = silu(%l) -> float32[25, 3]
@@ -233,8 +233,8 @@ output %last
                     [](const Graph& graph) { return tabulate_steps(graph, "t", 3); }),
             R"(input %x step float32[1, 4]
 input %t volume float32[3]
-input %step step int32[1]
 parameter %w [4, 4]
+input %step step int32[1]
 %e = timestep_embedding(%t) dim=4 max_period=1000.0 -> float32[3, 4]
 %e.row = select_rows(%e, %step) -> float32[1, 4]
 %sum = add(%e.row, %x) -> float32[1, 4]
