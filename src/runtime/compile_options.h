@@ -24,7 +24,7 @@ struct CompileOptions {
   // others take their place that need less, those first that save most for the time that they cost;
   // an op with an entry in the plan keeps what that names. A program that exceeds it still is the
   // smallest that was found.
-  std::optional<std::uint64_t> memory_limit;
+  std::optional<std::uint64_t> memory_limit = std::nullopt;
 
   [[nodiscard]] Target target() const { return {machine, plan.precision}; }
 };

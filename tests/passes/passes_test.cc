@@ -66,11 +66,12 @@ output %y
 // Regions may have several outputs.
 TEST(Passes, ARepeatedOpServesAllThatItMakes) {
   const auto repeat = [](const Graph& graph) {
-    const OpId late[] = {2};
+    const OpId late[] = {2, 3};
     return repeat_op(graph, 0, late);
   };
   const std::string rewritten = rewrite(R"(input %x step float32[1, 2, 1, 1, 2]
-%r, %r:1 = region(%x) {
+parameter %w [2]
+%r = region(%x) {
   input %x step float32[1, 2, 1, 1, 2]
   %s = silu(%x)
   %m = channel_moments(%s)
@@ -78,12 +79,14 @@ TEST(Passes, ARepeatedOpServesAllThatItMakes) {
   output %m
 }
 %a = silu(%r)
-%y = affine(%r, %r:1)
+%c = group_norm_coefficients(%r:1, %w, %w) eps=1e-05 groups=1
+%y = affine(%r, %c)
 output %a
 output %y
 )",
                                         repeat);
-  EXPECT_NE(rewritten.find("%y = affine(%r.again, %r.again:1)"), std::string::npos) << rewritten;
+  EXPECT_NE(rewritten.find("%y = affine(%r.again, %c)"), std::string::npos) << rewritten;
+  EXPECT_NE(rewritten.find("coefficients(%r.again:1, "), std::string::npos) << rewritten;
   EXPECT_NE(rewritten.find("%a = silu(%r)"), std::string::npos) << rewritten;
 }
 

@@ -13,20 +13,22 @@ namespace {
 // How an implementation differs from the law, which computes for it.
 struct Form {
   std::string_view name;
+  double gflops;
   std::size_t packed_per_weight;  // bytes
   std::size_t workspace_bytes;
 };
 
-// The law's kernels under three names, with weights and workspaces of other sizes and costs. What has
-// no weights differs in nothing and is law only.
+// The law's linear layers under several names, with weights and workspaces of other sizes and
+// costs.
 class SizedBackend final : public Backend {
  public:
-  SizedBackend() : law_(make_ref_backend()) {
-    for (const Form& form : kForms) {
-      owned_.push_back(
-          std::make_unique<Sized>(*law_->implementations(OpKind::linear)[0], form));
+  explicit SizedBackend(std::span<const Form> forms) : law_(make_ref_backend()) {
+    for (const Form& form : forms) {
+      rows_.push_back({Isa::kAvx2, form.name, form.gflops, 1e9, 0});
+      owned_.push_back(std::make_unique<Sized>(*law_->implementations(OpKind::linear)[0], form));
       linears_.push_back(owned_.back().get());
     }
+    costs_ = CostTable(rows_);
   }
   [[nodiscard]] std::string_view name() const override { return "sized"; }
   [[nodiscard]] std::string description() const override { return "sized"; }
@@ -36,15 +38,6 @@ class SizedBackend final : public Backend {
   [[nodiscard]] const CostTable& costs() const override { return costs_; }
 
  private:
-  // Half as fast for a quarter of the bytes, then an eighth as fast for an eighth: the second saves
-  // most for its time.
-  static constexpr Form kForms[] = {
-      {"sized.large", 32, 0}, {"sized.middle", 8, 0}, {"sized.small", 4, 0}, {"sized.wide", 32, 4096}};
-  static constexpr CostRow kRows[] = {{Isa::kAvx2, "sized.large", 8, 1e9, 0},
-                                      {Isa::kAvx2, "sized.middle", 4, 1e9, 0},
-                                      {Isa::kAvx2, "sized.small", 1, 1e9, 0},
-                                      {Isa::kAvx2, "sized.wide", 7, 1e9, 0}};
-
   class SizedKernel final : public Kernel {
    public:
     SizedKernel(std::unique_ptr<Kernel> law, const Form& form, std::size_t weights)
@@ -79,7 +72,8 @@ class SizedBackend final : public Backend {
         return law.error();
       }
       const auto weights = static_cast<std::size_t>(view.input(1).type.shape.elements());
-      return std::unique_ptr<Kernel>(std::make_unique<SizedKernel>(std::move(*law), form_, weights));
+      return std::unique_ptr<Kernel>(
+          std::make_unique<SizedKernel>(std::move(*law), form_, weights));
     }
 
    private:
@@ -90,8 +84,14 @@ class SizedBackend final : public Backend {
   std::unique_ptr<Backend> law_;
   std::vector<std::unique_ptr<Implementation>> owned_;
   std::vector<const Implementation*> linears_;
-  CostTable costs_{kRows};
+  std::vector<CostRow> rows_;
+  CostTable costs_{{}};
 };
+
+// Half as fast for a quarter of the bytes, or an eighth as fast for an eighth: the former saves
+// more for its time.
+constexpr Form kForms[] = {
+    {"sized.large", 8, 32, 0}, {"sized.middle", 4, 8, 0}, {"sized.small", 1, 4, 0}};
 
 constexpr std::string_view kNetwork = R"(input %x step float32[1, 32]
 parameter %a.weight [64, 32]
@@ -121,7 +121,7 @@ class MemoryLimit : public ::testing::Test {
   }
 
   const Graph graph_ = parse(kNetwork);
-  const SizedBackend backend_;
+  const SizedBackend backend_{kForms};
   CompileOptions options_{test_machine(), {}, {}, true, std::nullopt};
 };
 
@@ -173,15 +173,18 @@ TEST_F(MemoryLimit, LeavesWhatThePlanNames) {
   EXPECT_EQ(choices_of(*program), "a=large b=small c=small ");
 }
 
-TEST_F(MemoryLimit, CountsWorkspaces) {
-  for (const char* op : {"a", "b"}) {
-    options_.plan.entries[op].implementation = "sized.large";
-  }
-  options_.plan.entries["c"].implementation = "sized.wide";
-  const std::uint64_t wide = compiled(std::nullopt)->peak_bytes();
-  options_.plan.entries["c"].implementation = "sized.large";
-  const std::uint64_t narrow = compiled(std::nullopt)->peak_bytes();
-  EXPECT_EQ(wide - narrow, 4096U);
+// What is live counts only where it is too much.
+TEST_F(MemoryLimit, TakesSmallerWorkspacesWhereTheyAreThePeak) {
+  constexpr Form kWorkspaces[] = {{"sized.wide", 8, 4, 100'000}, {"sized.narrow", 4, 4, 0}};
+  const SizedBackend backend(kWorkspaces);
+  const auto fastest = compile(graph_, backend, options_);
+  ASSERT_TRUE(fastest.ok());
+  EXPECT_EQ(choices_of(*fastest), "a=wide b=wide c=wide ");
+  // b has its input and its result beside the workspace.
+  options_.memory_limit = fastest->peak_bytes() - 1;
+  EXPECT_EQ(choices_of(*compile(graph_, backend, options_)), "a=wide b=narrow c=wide ");
+  options_.memory_limit = fastest->peak_bytes() - 1000;
+  EXPECT_EQ(choices_of(*compile(graph_, backend, options_)), "a=narrow b=narrow c=narrow ");
 }
 
 }  // namespace
