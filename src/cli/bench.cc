@@ -208,7 +208,7 @@ Verb add_bench(CLI::App& program) {
   app->add_option("--threads", a.threads, "0: all processors")->capture_default_str();
   app->add_option("--runs", a.runs, "Timed runs [10 and half a second, or 3 s]")
       ->check(CLI::Range(1, 1'000'000));
-  app->add_option("--memory-limit", a.memory_limit, "Refuse above this: 3.8GB, 4GiB");
+  app->add_option("--memory-limit", a.memory_limit, "Stay below this, or refuse: 3.8GB, 4GiB");
   app->add_flag("--no-check", a.no_check, "Time a network without checking its ops");
   app->add_flag("--explain", a.explain, "List what could compute each op, or why not");
   app->add_option("--dump", a.dump, "Write activations of these ops or modules, or all")

@@ -134,7 +134,8 @@ Verb add_generate(CLI::App& program) {
       ->capture_default_str();
   app->add_flag("--as-stored", r.as_stored, "Keep the axes of the mask's file");
   app->add_option("--threads", r.threads, "0: all processors")->capture_default_str();
-  app->add_option("--memory-limit", arguments->memory_limit, "Refuse above this: 3.8GB, 4GiB");
+  app->add_option("--memory-limit", arguments->memory_limit,
+                  "Stay below this, or refuse: 3.8GB, 4GiB");
   app->add_option(
          "--checkpoint-every", arguments->checkpoint_every,
          "Save the state this often, to go on after an interruption: 90s, 5min, 1h; 0 never")

@@ -69,19 +69,35 @@ class Arranger {
     return static_cast<std::size_t>(std::max_element(bytes.begin(), bytes.end()) - bytes.begin());
   }
 
-  // Ops of a step whose results wait at `peak` for a later reader, those with the most bytes first.
+  // What the results of `op` take while they wait at `peak` for a later reader, less what would
+  // have to wait in their place.
+  [[nodiscard]] std::int64_t bytes_freed(const Op& op, std::size_t peak,
+                                         const std::vector<bool>& in_arena) const {
+    const Graph& graph = best_.graph;
+    std::int64_t bytes = 0;
+    for (const ValueId output : op.outputs) {
+      const Liveness::Span& span = best_.live.values[output];
+      const bool waits = span.first < peak && peak < span.last;
+      bytes += waits ? graph.value(output).type.bytes() : 0;
+    }
+    std::vector<ValueId> inputs = op.inputs;
+    std::sort(inputs.begin(), inputs.end());
+    inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
+    for (const ValueId input : inputs) {
+      const bool is_free = in_arena[input] && best_.live.values[input].last < peak;
+      bytes -= is_free ? graph.value(input).type.bytes() : 0;
+    }
+    return bytes;
+  }
+
+  // Ops of a step that could run again after `peak`, those that free most first.
   [[nodiscard]] std::vector<OpId> waiting_at(std::size_t peak) const {
     const Graph& graph = best_.graph;
     const std::vector<bool> in_arena = arena_values(graph);
     std::vector<std::pair<std::int64_t, OpId>> waiting;
     for (OpId id = 0; id < graph.ops().size(); ++id) {
       const std::vector<ValueId>& outputs = graph.op(id).outputs;
-      std::int64_t bytes = 0;
-      for (const ValueId output : outputs) {
-        const Liveness::Span& span = best_.live.values[output];
-        const bool waits = span.first < peak && peak < span.last;
-        bytes += waits ? graph.value(output).type.bytes() : 0;
-      }
+      const std::int64_t bytes = bytes_freed(graph.op(id), peak, in_arena);
       const bool can_repeat =
           graph.value(outputs[0]).rate == Rate::kStep &&
           std::all_of(outputs.begin(), outputs.end(), [&](ValueId v) { return in_arena[v]; });

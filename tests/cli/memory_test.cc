@@ -49,6 +49,34 @@ TEST_F(Memory, OfAGridThatFillsMemory) {
   expect_predicted(flags);
 }
 
+// Other plans may fit where the fastest does not. Whichever is chosen, the limit holds, and the
+// same limit gives the same bytes.
+TEST_F(Memory, StaysWithinALimitOrIsRefused) {
+  Flags flags = with("--size", "48");
+  flags.set("--steps", "1").set("--json");
+  const CommandResult free = run(flags);
+  ASSERT_EQ(free.exit_code, 0) << free.err;
+  int made = 0;
+  for (const double share : {1.2, 0.98, 0.9, 0.7, 0.5, 0.3}) {
+    const auto limit = static_cast<std::uint64_t>(share * static_cast<double>(free.peak_bytes));
+    flags.set("--memory-limit", std::to_string(limit)).set("--out", in_folder("a.nii").string());
+    flags.set("--overwrite");
+    const CommandResult result = run(flags);
+    if (result.exit_code != 0) {
+      expect_one_line(result.err, {"needs ", "of memory, --memory-limit allows"});
+      continue;
+    }
+    ++made;
+    EXPECT_LE(static_cast<double>(result.peak_bytes),
+              static_cast<double>(limit) + 0.05 * static_cast<double>(limit));
+    const auto first = folder_.content().at("a.nii");
+    flags.set("--out", in_folder("b.nii").string());
+    ASSERT_EQ(run(flags).exit_code, 0);
+    EXPECT_EQ(folder_.content().at("b.nii"), first);
+  }
+  EXPECT_GT(made, 0);
+}
+
 // A volume far larger than the model's grid: its copies on the way to the file are the peak. One
 // more of them, 4 bytes a voxel, would show, and so would the file that was read with two.
 TEST_F(Memory, OfAMaskThatIsLargerThanTheModel) {

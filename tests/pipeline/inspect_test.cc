@@ -74,7 +74,7 @@ TEST(LargestCube, IsTheOneWhosePlanFitsExactly) {
   const MedDdpmConfig config = whole_head_config(32);
   const auto backend = this_backend();
   auto machine = *this_machine(1);
-  machine.memory_bytes = 0;
+  machine.memory_bytes = 5'000'000;  // one activation, but no plan: the smallest is what is told
   const auto plan = plan_memory(config, {32, 32, 32}, *backend, machine);
   ASSERT_TRUE(plan.ok()) << plan.error().message;
   EXPECT_GE(plan->peak_bytes, plan->arena_bytes + plan->packed_bytes);
@@ -84,6 +84,18 @@ TEST(LargestCube, IsTheOneWhosePlanFitsExactly) {
   EXPECT_EQ(*largest_cube(config, *backend, machine, nullptr), 16);
   machine.memory_bytes = 1;
   EXPECT_EQ(*largest_cube(config, *backend, machine, nullptr), 0);
+}
+
+// The last decoder blocks need both parts of a concatenation, a residual and a result: a fifth
+// tensor would be a skip that is held. Beside them the condition, x and workspaces.
+TEST(PlanMemory, FourTensorsOfTheFinestLevelAreEnough) {
+  const MedDdpmConfig config = whole_head_config(64);
+  auto machine = *this_machine(2);
+  machine.memory_bytes = 0;
+  const auto plan = plan_memory(config, {64, 64, 64}, *this_backend(), machine);
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  const std::uint64_t tensor = std::uint64_t{64} * 64 * 64 * 64 * sizeof(float);
+  EXPECT_LT(plan->arena_bytes, tensor * 9 / 2);
 }
 
 TEST(LargestCube, StopsOnRequest) {
