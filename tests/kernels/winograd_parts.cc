@@ -293,20 +293,20 @@ TEST(WinogradTileGrid, LiftsAreTheTransformOfTheDoubledAndPaddedSource) {
   }
 }
 
-TEST(WinogradBlocking, BlocksFitTheirSegmentAndGrowWithTheCache) {
+// Where all of a segment fits into the cache, it is one block.
+TEST(WinogradBlocking, BlocksArePartsOfASegment) {
   for (const std::int64_t tile_count : {1, 7, 64, 1000, 32768}) {
     const std::int64_t segment = kernels::segment_tiles(tile_count);
     EXPECT_GE(segment, 1);
     for (const std::int64_t channels : {16, 64, 512}) {
       for (const std::int64_t panels : {1, 3, 8}) {
         const WinogradSizes sizes{216, tile_count, channels, 64, panels};
-        std::int64_t smaller = 1;
-        for (std::int64_t l2 = std::int64_t{1} << 18; l2 <= std::int64_t{1} << 23; l2 *= 2) {
+        for (std::int64_t l2 = std::int64_t{1} << 18; l2 <= std::int64_t{1} << 26; l2 *= 2) {
           const std::int64_t block = kernels::block_tiles(sizes, segment, l2);
-          EXPECT_GE(block, smaller);
+          EXPECT_GE(block, 1);
           EXPECT_LE(block, segment);
-          smaller = block;
         }
+        EXPECT_EQ(kernels::block_tiles(sizes, segment, std::int64_t{1} << 32), segment);
       }
     }
   }
