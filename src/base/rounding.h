@@ -1,6 +1,7 @@
 // How far a sum computed in floating point may be from the exact one.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 namespace mezzotint {
@@ -22,6 +23,17 @@ inline constexpr double kDoubleRoundoff = 0x1p-53;
 [[nodiscard]] inline double sum_bound(double terms, double max_abs,
                                       double roundoff = kFloatRoundoff) {
   return 2.0 * roundoff * std::sqrt(terms) * max_abs;
+}
+
+// The same for means and variances of `values` values each, the largest of which is `max_abs`, by
+// sums of x and x^2 in double. Means of squares, var + mean^2, are at most M + M^2 with M the
+// largest moment, and means of magnitudes at most the root of that: sum_bound() for the larger of
+// the two, which covers the truth's own rounding too. It expects sums in blocks: one long sum of
+// squares of like values errs more, since their low bits are not uniform. Sums in float32, rounded
+// 2^29 times coarser, are refused, as are blocks of 64 of them at 128^3 while M is below 1000.
+[[nodiscard]] inline double moments_bound(double values, double max_abs) {
+  const double mean_square = max_abs * (1 + max_abs);
+  return sum_bound(values, std::max(mean_square, std::sqrt(mean_square)), kDoubleRoundoff);
 }
 
 }  // namespace mezzotint

@@ -74,9 +74,7 @@ double error_bound(const OpView& view, std::size_t output, const SampleReport& r
   if (view.output(output).type.dtype != DType::kF64) {
     return error_growth * sum_bound(terms(view), report.max_abs_truth);
   }
-  const double mean_square = report.max_abs_truth * (1 + report.max_abs_truth);
-  return sum_bound(moment_terms(view, output), std::max(mean_square, std::sqrt(mean_square)),
-                   kDoubleRoundoff);
+  return moments_bound(moment_terms(view, output), report.max_abs_truth);
 }
 
 Status OpCheck::on_op(const OpEvent& event) {

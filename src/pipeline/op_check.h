@@ -26,14 +26,9 @@ struct OpVerdict {
   [[nodiscard]] std::string describe() const;
 };
 
-// Largest error that this output may show against exact arithmetic on the same inputs.
-// float32: sum_bound() of base/rounding.h for the terms that one element sums and the largest
-// truth, times Implementation::error_growth. float64, which moments are: sums of x and x^2 over the
-// positions, in float64. Means of squares, var + mean^2, are at most M + M^2 with M the largest
-// truth, and means of magnitudes at most the root of that: sum_bound() for the larger of the two,
-// which covers the law's own rounding too. It expects sums in blocks: one long sum of squares of
-// like values errs more, since their low bits are not uniform. Sums in float32, rounded 2^29 times
-// coarser, are refused, as are blocks of 64 of them at 128^3 while M is below 1000.
+// Largest error that this output may show against exact arithmetic on the same inputs, by
+// base/rounding.h. float32: sum_bound() for the terms that one element sums and the largest truth,
+// times Implementation::error_growth. float64, which moments are: moments_bound().
 [[nodiscard]] double error_bound(const OpView& view, std::size_t output, const SampleReport& report,
                                  double error_growth = 1);
 

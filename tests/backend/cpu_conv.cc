@@ -4,55 +4,12 @@
 
 #include <cstring>
 
+#include "backend/conv_op.h"
 #include "backend/cpu/kernels/kernel_ops.h"
 #include "backend/cpu/onednn/onednn_ops.h"
-#include "backend/single_op.h"
 
 namespace mezzotint::testing {
 namespace {
-
-struct ConvCase {
-  std::int64_t in;
-  std::int64_t out;
-  Shape volume;  // D, H, W
-  Shape kernel;
-  std::int64_t stride = 1;
-  std::int64_t padding = 1;
-  std::int64_t samples = 1;
-  bool bias = true;
-
-  [[nodiscard]] std::int64_t terms() const { return in * kernel.elements(); }
-  [[nodiscard]] std::string text() const {
-    return fmt::format("{} -> {} channels, n{} {}, kernel {}, stride {}, padding {}", in, out,
-                       samples, volume.to_string(), kernel.to_string(), stride, padding);
-  }
-};
-
-const Shape cube3{3, 3, 3};
-const Shape cube1{1, 1, 1};
-
-Shape with_channels(std::int64_t samples, std::int64_t channels, const Shape& volume) {
-  return {samples, channels, volume[0], volume[1], volume[2]};
-}
-
-Shape weight_shape(const ConvCase& c) {
-  return {c.out, c.in, c.kernel[0], c.kernel[1], c.kernel[2]};
-}
-
-Attributes attributes_of(const ConvCase& c) {
-  return {{"stride", c.stride}, {"padding", c.padding}};
-}
-
-SingleOp plain_conv(const ConvCase& c) {
-  SingleOp op;
-  op.input(with_channels(c.samples, c.in, c.volume), Layout::kChannelsLast);
-  op.parameter(weight_shape(c));
-  if (c.bias) {
-    op.parameter({c.out});
-  }
-  op.op(OpKind::conv3d, attributes_of(c));
-  return op;
-}
 
 std::unique_ptr<Implementation> conv_for(const ConvCase& c) {
   return c.out < 16 ? make_onednn_conv_narrow() : make_onednn_conv();
@@ -60,56 +17,6 @@ std::unique_ptr<Implementation> conv_for(const ConvCase& c) {
 
 std::vector<std::byte> copy_of(std::span<const std::byte> bytes) {
   return {bytes.begin(), bytes.end()};
-}
-
-// A region: sources (joined when several), conv with bias, then a time vector and a residual.
-struct Fused {
-  std::vector<std::int64_t> sources;
-  bool time_vector = false;
-  bool residual = false;
-};
-
-// Its inputs in order: sources, weight, bias, time vector, residual.
-SingleOp fused_conv(const ConvCase& c, const Fused& fused) {
-  SingleOp op;
-  auto body = std::make_shared<Graph>();
-  const auto channels_last = [](const Shape& shape) {
-    return ValueType{shape, DType::kF32, Layout::kChannelsLast};
-  };
-  const auto add_input = [&](const std::string& name, const ValueType& type) {
-    return body->add_input(name, type, Rate::kStep);
-  };
-  const auto append = [&](OpKind kind, const std::string& name, Attributes attributes,
-                          std::vector<ValueId> inputs) {
-    const auto id = body->add_op({kind, name, std::move(attributes), std::move(inputs), {}, {}});
-    EXPECT_TRUE(id.ok()) << id.error().message;
-    return body->op(*id).outputs[0];
-  };
-  std::vector<ValueId> parts;
-  for (const std::int64_t channels : fused.sources) {
-    const Shape shape = with_channels(c.samples, channels, c.volume);
-    op.input(shape, Layout::kChannelsLast);
-    parts.push_back(add_input(fmt::format("x{}", parts.size()), channels_last(shape)));
-  }
-  op.parameter(weight_shape(c));
-  op.parameter({c.out});
-  const ValueId weight = add_input("weight", ValueType{weight_shape(c)});
-  const ValueId bias = add_input("bias", ValueType{Shape{c.out}});
-  const ValueId x = parts.size() > 1 ? append(OpKind::concat, "joined", {}, parts) : parts[0];
-  ValueId y = append(OpKind::conv3d, "conv", attributes_of(c), {x, weight, bias});
-  if (fused.time_vector) {
-    op.input({c.samples, c.out}, Layout::kRowMajor);
-    const ValueId time = add_input("time", ValueType{Shape{c.samples, c.out}});
-    y = append(OpKind::add_channels, "timed", {}, {y, time});
-  }
-  if (fused.residual) {
-    const Shape shape = body->value(y).type.shape;
-    op.input(shape, Layout::kChannelsLast);
-    y = append(OpKind::add, "sum", {}, {y, add_input("residual", channels_last(shape))});
-  }
-  body->add_output(y);
-  op.op(OpKind::region, {}, body);
-  return op;
 }
 
 // The whole-head network's convolutions (64 channels, multipliers 1, 1, 2, 3, 4) at `size`^3, each

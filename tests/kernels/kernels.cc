@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 
 #include "backend/cpu/kernels/kernel_ops.h"
 #include "backend/single_op.h"
+#include "kernels/check_kernel.h"
 
 namespace mezzotint::testing {
 namespace {
@@ -39,40 +39,11 @@ const Shape volumes[] = {
 
 class Kernels : public ::testing::TestWithParam<Isa> {
  protected:
-  // Runs with 2 threads, checks against the law with `judge`, then demands the same bytes from 1,
-  // 3 and 4 threads and when output 0 shares the memory of any input that may.
   void run_and_check(SingleOp& op, const Implementation& implementation, const std::string& what,
-                     const std::function<void(const SampleReport&, const std::string&)>& judge) {
-    const std::string name = fmt::format("{}, {}", implementation.name(), what);
-    const Status status = op.run(implementation, machine_with(GetParam(), 2));
-    ASSERT_TRUE(status.ok()) << name << ": " << status.error().message;
-    judge(op.check(), name);
-    const std::vector<std::byte> expected(op.output_bytes().begin(), op.output_bytes().end());
-    for (const int threads : {1, 3, 4}) {
-      ASSERT_TRUE(op.run(implementation, machine_with(GetParam(), threads)).ok());
-      EXPECT_TRUE(std::ranges::equal(expected, op.output_bytes())) << name << ", " << threads;
-    }
-    const auto kernel = implementation.prepare(op.view(), {machine_with(GetParam(), 2)});
-    ASSERT_TRUE(kernel.ok());
-    for (const std::size_t input : (*kernel)->aliasable_inputs()) {
-      ASSERT_TRUE(op.run(implementation, machine_with(GetParam(), 2), input).ok());
-      EXPECT_TRUE(std::ranges::equal(expected, op.output_bytes())) << name << " in place " << input;
-    }
+                     const Judge& judge) {
+    testing::run_and_check(op, implementation, GetParam(), what, judge);
   }
 };
-
-// `ulps` units in the last place of the largest magnitude.
-auto within_ulps(double ulps) {
-  return [ulps](const SampleReport& report, const std::string& what) {
-    EXPECT_LE(report.max_abs_error, ulps * std::ldexp(report.max_abs_truth, -23)) << what;
-  };
-}
-
-auto within_sum_bound(std::int64_t terms) {
-  return [terms](const SampleReport& report, const std::string& what) {
-    expect_within_sum_bound(report, terms, what);
-  };
-}
 
 TEST_P(Kernels, Add) {
   for (const Shape& shape : volumes) {

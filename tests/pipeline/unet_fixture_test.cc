@@ -2,6 +2,7 @@
 // plan of each precision, and with each implementation forced on every op that it can compute.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -99,25 +100,30 @@ class UnetFixture : public ::testing::TestWithParam<UnetCase> {
     backend_ = make_cpu_backend();
   }
 
-  // Runs the network twice: with everything that is stored kept, which keeps fusion from swallowing
-  // it, and as it runs for a user, with the prediction alone.
-  void expect_agreement() {
+  // Twice: with everything that is stored kept, which keeps fusion from swallowing it, and as it
+  // runs for a user, with the prediction alone.
+  void expect_agreement_kept_or_not(const std::function<void()>& expect) {
     for (const bool keep : {true, false}) {
       SCOPED_TRACE(keep ? "activations kept" : "prediction alone");
-      expect_agreement(keep);
+      keep_activations(keep);
+      expect();
     }
   }
 
-  void expect_agreement(bool keep) {
-    Evaluation& e = *evaluation_;
+  void keep_activations(bool keep) {
     options_.keep.clear();
-    for (const std::string& tensor : e.results) {
+    const Graph& graph = evaluation_->graph;
+    for (const std::string& tensor : evaluation_->results) {
       const std::string name = testing::value_name(GetParam(), tensor);
-      ASSERT_TRUE(e.graph.find_value(name)) << "the graph has no value " << name;
-      if (keep && *e.graph.find_value(name) != e.graph.outputs()[0]) {
+      ASSERT_TRUE(graph.find_value(name)) << "the graph has no value " << name;
+      if (keep && *graph.find_value(name) != graph.outputs()[0]) {
         options_.keep.push_back(name);
       }
     }
+  }
+
+  void expect_agreement() {
+    Evaluation& e = *evaluation_;
     auto program = compile(e.graph, *backend_, options_);
     ASSERT_TRUE(program.ok()) << program.error().message;
     ModelParameters parameters(e.model);
@@ -146,7 +152,7 @@ class UnetFixture : public ::testing::TestWithParam<UnetCase> {
     for (const std::string& tensor : e.results) {
       const std::string name = testing::value_name(GetParam(), tensor);
       const bool is_output = *e.graph.find_value(name) == e.graph.outputs()[0];
-      if (!keep && !is_output) {
+      if (options_.keep.empty() && !is_output) {
         continue;
       }
       const FixtureTensor& info = *e.fixture.find(tensor);
@@ -161,6 +167,33 @@ class UnetFixture : public ::testing::TestWithParam<UnetCase> {
     }
   }
 
+  // An implementation that the default plan leaves aside must be as right as the one it takes.
+  // Returns all that computed any op, by default or forced.
+  std::set<std::string> expect_agreement_of_each_implementation() {
+    std::set<std::string> tried;
+    std::map<std::string, std::map<std::string, PlanEntry>> forced;  // implementation -> plan
+    const auto lowered = lower(evaluation_->graph, *backend_, options_);
+    EXPECT_TRUE(lowered.ok());
+    for (const Explanation& op : explain(*lowered, *backend_, options_)) {
+      for (const Choice& choice : op.choices) {
+        if (!choice.refusal.empty()) {
+          continue;
+        }
+        tried.insert(choice.implementation);
+        if (!choice.chosen) {
+          forced[choice.implementation][op.op].implementation = choice.implementation;
+        }
+      }
+    }
+    for (const auto& [implementation, entries] : forced) {
+      SCOPED_TRACE(implementation + " on " + std::to_string(entries.size()) + " ops");
+      options_.plan.entries = entries;
+      expect_agreement();
+    }
+    options_.plan.entries.clear();
+    return tried;
+  }
+
   std::optional<Evaluation> evaluation_;
   std::unique_ptr<Backend> backend_;
   CompileOptions options_;
@@ -168,34 +201,30 @@ class UnetFixture : public ::testing::TestWithParam<UnetCase> {
 
 TEST_P(UnetFixture, AgreesInStrict) {
   options_.plan.precision = Precision::kStrict;
-  expect_agreement();
+  expect_agreement_kept_or_not([&] { expect_agreement(); });
 }
 
 TEST_P(UnetFixture, AgreesInFp32) {
   options_.plan.precision = Precision::kFp32;
-  expect_agreement();
+  expect_agreement_kept_or_not([&] { expect_agreement(); });
 }
 
-// An implementation that the default plan leaves aside must be as right as the one it takes.
-TEST_P(UnetFixture, AgreesWithEachImplementationForced) {
-  const auto lowered = lower(evaluation_->graph, *backend_, options_);
-  ASSERT_TRUE(lowered.ok()) << lowered.error().message;
-  std::map<std::string, std::map<std::string, PlanEntry>> forced;  // implementation -> plan
-  for (const Explanation& op : explain(*lowered, *backend_, options_)) {
-    for (const Choice& choice : op.choices) {
-      if (choice.refusal.empty() && !choice.chosen) {
-        forced[choice.implementation][op.op].implementation = choice.implementation;
-      }
-    }
-  }
-  if (forced.empty()) {
-    GTEST_SKIP() << "no op of this network has a second implementation here";
-  }
-  for (const auto& [implementation, entries] : forced) {
-    SCOPED_TRACE(implementation + " on " + std::to_string(entries.size()) + " ops");
-    options_.plan.entries = entries;
-    expect_agreement();
-  }
+TEST_P(UnetFixture, AgreesInStrictWithEachImplementationForced) {
+  options_.plan.precision = Precision::kStrict;
+  expect_agreement_kept_or_not([&] {
+    const std::set<std::string> tried = expect_agreement_of_each_implementation();
+    EXPECT_TRUE(tried.contains("kernels.conv_winograd2"));
+    EXPECT_FALSE(tried.contains("kernels.conv_winograd4"));
+  });
+}
+
+TEST_P(UnetFixture, AgreesInFp32WithEachImplementationForced) {
+  options_.plan.precision = Precision::kFp32;
+  expect_agreement_kept_or_not([&] {
+    const std::set<std::string> tried = expect_agreement_of_each_implementation();
+    EXPECT_TRUE(tried.contains("kernels.conv_winograd2"));
+    EXPECT_TRUE(tried.contains("kernels.conv_winograd4"));
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(fixture, UnetFixture, ::testing::ValuesIn(testing::unet_cases()),

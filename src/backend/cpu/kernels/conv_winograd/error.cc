@@ -11,15 +11,10 @@ namespace {
 constexpr int kAxes = 3;
 constexpr int kTaps = 3;  // per axis
 
-// Most roundings between an input and a result of a one-dimensional transform of tiles-inl.h, whose
-// constants are exact in float32.
-struct TransformRoundings {
-  int input = 0;
-  int output = 0;
-};
-
-TransformRoundings roundings_of(const WinogradMatrices& matrices) {
-  return matrices.outputs == 2 ? TransformRoundings{1, 2} : TransformRoundings{2, 3};
+// Most roundings that one value goes through in the transforms of tiles-inl.h, whose constants are
+// exact in float32: per axis of an input 1 or 2, of a product 2 or 3, and 1 of a weight.
+int transform_roundings(const WinogradMatrices& matrices) {
+  return matrices.outputs == 2 ? kAxes * (1 + 2) + 1 : kAxes * (2 + 3) + 1;
 }
 
 double cubed(double x) {
@@ -46,37 +41,35 @@ double amplification(const WinogradMatrices& matrices, int i, double power) {
 
 }  // namespace
 
-double winograd_hard_bound(const WinogradMatrices& matrices, const WinogradMagnitudes& largest) {
+double winograd_hard_bound(const WinogradMatrices& matrices, const ConvMagnitudes& largest) {
   double worst = 0;
   for (int i = 0; i < matrices.outputs; ++i) {
     worst = std::max(worst, amplification(matrices, i, 1));
   }
-  const TransformRoundings roundings = roundings_of(matrices);
   const auto channels = static_cast<double>(largest.channels);
-  // A weight is rounded once; a product is added with one rounding.
-  const double chain = kAxes * (roundings.input + roundings.output) + 1 + channels;
+  const double chain = transform_roundings(matrices) + largest.load_roundings + channels;
   const double gamma = chain * kFloatRoundoff / (1 - chain * kFloatRoundoff);
   return gamma * channels * largest.input * largest.weight * cubed(worst);
 }
 
-double winograd_rms_error(const WinogradMatrices& matrices, const WinogradMagnitudes& rms) {
+double winograd_rms_error(const WinogradMatrices& matrices, const ConvMagnitudes& rms) {
   double mean = 0;
   for (int i = 0; i < matrices.outputs; ++i) {
     mean += amplification(matrices, i, 2) / matrices.outputs;
   }
-  const TransformRoundings roundings = roundings_of(matrices);
   const auto channels = static_cast<double>(rms.channels);
-  const double chain = kAxes * (roundings.input + roundings.output) + 1 + (channels + 1) / 2;
+  // After k of K products a sum has k / K of its final variance.
+  const double chain = transform_roundings(matrices) + rms.load_roundings + (channels + 1) / 2;
   return kFloatRoundoff * rms.input * rms.weight * std::sqrt(channels * chain / 3 * cubed(mean));
 }
 
-double direct_rms_error(const WinogradMagnitudes& rms) {
+double direct_rms_error(const ConvMagnitudes& rms) {
   const double terms = cubed(kTaps) * static_cast<double>(rms.channels);
   return kFloatRoundoff * rms.input * rms.weight * std::sqrt(terms * (terms + 1) / 6);
 }
 
 double winograd_error_growth(const WinogradMatrices& matrices, std::int64_t channels) {
-  const WinogradMagnitudes unit{channels, 1, 1};
+  const ConvMagnitudes unit{channels, 1, 1};
   return std::max(1.0, winograd_rms_error(matrices, unit) / direct_rms_error(unit));
 }
 

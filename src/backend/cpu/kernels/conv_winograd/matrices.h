@@ -17,9 +17,10 @@ enum class WinogradTile : std::uint8_t { k2 = 2, k4 = 4 };
 
 inline constexpr int kMostTileInputs = 6;
 
-// F(2): 0, +-1. F(4): 0, +-5/8, +-11/8, a third of the error of 0, +-1, +-2 for the same work.
-inline constexpr double kInnerPoint4 = 0.625;
-inline constexpr double kOuterPoint4 = 1.375;
+// F(2): 0, +-1. F(4): 0, +-11/16, +-3/2, less than a third of the error of 0, +-1, +-2 for the same
+// work. All their polynomials' coefficients are exact in float32.
+inline constexpr double kInnerPoint4 = 0.6875;
+inline constexpr double kOuterPoint4 = 1.5;
 
 struct WinogradMatrices {
   int outputs = 0;                                       // m
