@@ -92,6 +92,7 @@ std::vector<Spec> specs() {
       conv(64, 64, 64, 3, 2),
       conv(128, 64, 64, 1, 1),
       conv(3, 64, 64, 3, 1),
+      conv(8, 64, 64, 3, 1),
       conv(64, 1, 64, 3, 1),
       {"c64 d64", OpKind::silu, {}, {wide}, {}},
       {"c64 d64", OpKind::add, {}, {wide, wide}, {}},

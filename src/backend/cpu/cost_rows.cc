@@ -7,8 +7,9 @@ namespace {
 // kAvx512: Zen 5 (AMD EPYC, family 26) at 2.6 GHz nominal. kAvx2: the AVX2 code on the same
 // processor (MEZZOTINT_BENCH_ISA=avx2 DNNL_MAX_CPU_ISA=AVX2), which stands for older ones by
 // estimate only; where neighbours took half of the time, the processor time counts. Sorted by name.
-// What computes nothing has 1 GFLOP/s; the bytes of select_rows count its table, of which it reads
-// a row.
+// kernels.conv_few_inputs: processor time on a Xeon (family 6, model 207) beside onednn.conv, scaled
+// by that one's row here. What computes nothing has 1 GFLOP/s; the bytes of select_rows count its
+// table, of which it reads a row.
 constexpr CostRow kRows[] = {
     {Isa::kAvx2, "kernels.add", 3.5, 41.9, 5e-06},
     {Isa::kAvx2, "kernels.add_channels", 5.4, 43.4, 5e-06},
@@ -16,6 +17,7 @@ constexpr CostRow kRows[] = {
     {Isa::kAvx2, "kernels.attention", 100.0, 1.6, 5e-06},
     {Isa::kAvx2, "kernels.channel_moments", 7.3, 9.8, 5e-06},
     {Isa::kAvx2, "kernels.concat", 1.0, 20.0, 5e-06},
+    {Isa::kAvx2, "kernels.conv_few_inputs", 116.0, 2.9, 5e-06},
     {Isa::kAvx2, "kernels.conv_few_outputs", 54.3, 4.1, 5e-06},
     {Isa::kAvx2, "kernels.conv_winograd2", 110.0, 8.0, 5e-06},
     {Isa::kAvx2, "kernels.conv_winograd4", 85.0, 8.0, 5e-06},
@@ -34,6 +36,7 @@ constexpr CostRow kRows[] = {
     {Isa::kAvx512, "kernels.attention", 216.0, 1.6, 5e-06},
     {Isa::kAvx512, "kernels.channel_moments", 29.5, 39.4, 5e-06},
     {Isa::kAvx512, "kernels.concat", 1.0, 29.3, 5e-06},
+    {Isa::kAvx512, "kernels.conv_few_inputs", 220.0, 5.8, 5e-06},
     {Isa::kAvx512, "kernels.conv_few_outputs", 75.0, 5.6, 5e-06},
     {Isa::kAvx512, "kernels.conv_winograd2", 240.0, 12.0, 5e-06},
     {Isa::kAvx512, "kernels.conv_winograd4", 177.0, 12.0, 5e-06},

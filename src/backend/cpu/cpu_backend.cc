@@ -13,6 +13,7 @@ class CpuBackend final : public Backend {
  public:
   CpuBackend() : costs_(cpu_cost_rows()) {
     offer({OpKind::conv3d, OpKind::region}, kernels::make_conv_few_outputs());
+    offer({OpKind::conv3d, OpKind::region}, kernels::make_conv_few_inputs());
     offer({OpKind::conv3d, OpKind::region}, kernels::make_conv_winograd4());
     offer({OpKind::conv3d, OpKind::region}, kernels::make_conv_winograd2());
     offer({OpKind::conv3d, OpKind::region}, make_onednn_conv());

@@ -18,6 +18,8 @@ namespace mezzotint::kernels {
 [[nodiscard]] std::unique_ptr<Implementation> make_attention();           // attention/
 // conv3d with at most 4 output channels (conv_few/).
 [[nodiscard]] std::unique_ptr<Implementation> make_conv_few_outputs();
+// 3x3x3 conv3d with at most 8 input channels (conv_few_inputs/).
+[[nodiscard]] std::unique_ptr<Implementation> make_conv_few_inputs();
 // 3x3x3 conv3d by fewer multiplications: F(2^3) and F(4^3) (conv_winograd/).
 [[nodiscard]] std::unique_ptr<Implementation> make_conv_winograd2();
 [[nodiscard]] std::unique_ptr<Implementation> make_conv_winograd4();
