@@ -119,6 +119,9 @@ SingleOp fused_conv(const ConvCase& c, const Fused& fused) {
   if (residual) {
     y = region.append(OpKind::add, {}, {y, *residual});
   }
+  if (fused.result_layout != Layout::kChannelsLast) {
+    y = region.append(OpKind::reorder, {{"layout", std::string("row_major")}}, {y});
+  }
   region.body->add_output(y);
   if (fused.moments) {
     region.body->add_output(region.append(OpKind::channel_moments, {}, {y}));

@@ -36,6 +36,7 @@ struct Fused {
   std::optional<std::string> affine =
       std::nullopt;  // scale and shift of each source, with this activation
   Layout source_layout = Layout::kChannelsLast;  // row_major is reordered within the region
+  Layout result_layout = Layout::kChannelsLast;  // row_major is reordered at the region's end
   bool upsample = false;  // the first source is half as large per axis, doubled within the region
 };
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/conv_op.h"
 #include "backend/cpu/kernels/kernel_ops.h"
 #include "backend/single_op.h"
 #include "kernels/check_kernel.h"
@@ -231,6 +232,16 @@ TEST_P(Kernels, ConvFewOutputs) {
                     fmt::format("{} <- {}", outputs, volume.to_string()),
                     within_sum_bound(27 * volume[1]));
     }
+  }
+}
+
+TEST_P(Kernels, ConvFewOutputsIntoRowMajor) {
+  for (const std::int64_t outputs : {1, 2, 3, 4}) {
+    const ConvCase c{33, outputs, {4, 5, 11}, cube3, 1, 1, 2};
+    Fused fused{{33}};
+    fused.result_layout = Layout::kRowMajor;
+    SingleOp op = fused_conv(c, fused);
+    run_and_check(op, *make_conv_few_outputs(), c.text(), within_sum_bound(c.terms()));
   }
 }
 

@@ -15,13 +15,15 @@ struct ConvFewRow {
   std::int64_t width;
   std::int64_t channels;
   std::int64_t channel_stride;  // a multiple of kChannelUnit
+  std::int64_t position_step;   // floats from a result to its neighbour's
+  std::int64_t output_step;     // floats from one output channel to the next
 };
 
 struct ConvFewKernels {
   static constexpr std::int64_t kMostOutputs = 4;
   static constexpr std::int64_t kChannelUnit = 16;
 
-  // Entry k - 1 computes k outputs; out: width x k, not overlapping the input.
+  // Entry k - 1 computes k outputs of each position; out does not overlap the input.
   void (*conv_row[kMostOutputs])(const ConvFewRow& row, float* out);
 };
 

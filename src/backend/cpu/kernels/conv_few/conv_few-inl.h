@@ -50,7 +50,8 @@ HWY_INLINE void conv_tile(const ConvFewRow& row, std::int64_t x0, float* out) {
   const std::int64_t valid = row.width - x0 < kTile ? row.width - x0 : kTile;
   for (std::int64_t x = 0; x < valid; ++x) {
     for (std::int64_t o = 0; o < kOutputs; ++o) {
-      out[(x0 + x) * kOutputs + o] = hn::GetLane(hn::SumOfLanes(kFloats, sums[o][x])) + row.bias[o];
+      out[(x0 + x) * row.position_step + o * row.output_step] =
+          hn::GetLane(hn::SumOfLanes(kFloats, sums[o][x])) + row.bias[o];
     }
   }
 }

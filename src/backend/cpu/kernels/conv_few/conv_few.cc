@@ -21,6 +21,7 @@ class ConvFewKernel final : public Kernel {
         outputs_(view.output().type.shape[1]),
         channel_stride_(round_up(shape_[1], ConvFewKernels::kChannelUnit)),
         conv_row_(for_isa(machine.isa, conv_few_avx2(), conv_few_avx512()).conv_row[outputs_ - 1]),
+        row_major_(view.output().type.layout == Layout::kRowMajor),
         weight_name_(view.input(region.weight).name),
         bias_name_(region.bias ? view.input(*region.bias).name : "") {}
 
@@ -67,7 +68,7 @@ class ConvFewKernel final : public Kernel {
     auto* y = context.outputs[0].as<float>();
     const std::int64_t planes = shape_[0] * shape_[2];
     context.team.parallel_for(planes * shape_[3], [&](std::int64_t task) {
-      conv_row_(row_at(x, task / shape_[3], task % shape_[3]), y + task * shape_[4] * outputs_);
+      conv_row_(row_at(x, task / shape_[3], task % shape_[3]), y + result_offset(task));
     });
   }
 
@@ -75,6 +76,17 @@ class ConvFewKernel final : public Kernel {
   static constexpr std::int64_t kTaps = 27;
 
   std::int64_t weight_elements() const { return outputs_ * kTaps * channel_stride_; }
+
+  std::int64_t channel_positions() const { return shape_[2] * shape_[3] * shape_[4]; }
+
+  // Of a row's first result; rows are counted over all samples.
+  std::int64_t result_offset(std::int64_t row) const {
+    if (!row_major_) {
+      return row * shape_[4] * outputs_;
+    }
+    const std::int64_t sample = row / (shape_[2] * shape_[3]);
+    return row * shape_[4] + sample * (outputs_ - 1) * channel_positions();
+  }
 
   ConvFewRow row_at(const float* x, std::int64_t plane, std::int64_t row) const {
     const float* weights = packed_.as<float>().data();
@@ -85,6 +97,8 @@ class ConvFewKernel final : public Kernel {
     spec.width = shape_[4];
     spec.channels = shape_[1];
     spec.channel_stride = channel_stride_;
+    spec.position_step = row_major_ ? 1 : outputs_;
+    spec.output_step = row_major_ ? channel_positions() : 1;
     const std::int64_t depth = plane % shape_[2];
     for (std::int64_t k = 0; k < 9; ++k) {
       const std::int64_t dz = k / 3 - 1;
@@ -103,6 +117,7 @@ class ConvFewKernel final : public Kernel {
   std::int64_t outputs_;
   std::int64_t channel_stride_;
   void (*conv_row_)(const ConvFewRow&, float*);
+  bool row_major_;  // the result
   std::string weight_name_;
   std::string bias_name_;
   AlignedBuffer packed_;
@@ -117,7 +132,7 @@ Refusal refuse(const OpView& view) {
   if (auto reason = refuse_unless_channels_innermost(view.input(region->sources[0].input), "x")) {
     return reason;
   }
-  if (auto reason = refuse_unless_channels_innermost(view.output(), "the result")) {
+  if (auto reason = refuse_unless_f32(view.output(), "the result")) {
     return reason;
   }
   const Value& weight = view.input(region->weight);
