@@ -191,7 +191,7 @@ void print_explanation(const ProgramExplanation& explanation) {
     print_to(stdout, "{} ({}){}\n", unfused.op, name_of(unfused.kind),
              unfused.declined.empty() ? ": no convolution is beside it" : "");
     for (const Declined& declined : unfused.declined) {
-      print_to(stdout, "    {:<24} {}\n", declined.convolution, why(declined));
+      print_to(stdout, "    {}: {}\n", declined.convolution, why(declined));
     }
   }
 }
