@@ -50,11 +50,11 @@ int run_problem(const Job& job) {
   const ProblemOptions options{job.precision, job.arguments.implementation, job.timing,
                                job.memory_limit};
   if (job.arguments.explain) {
-    const auto explanations = explain_problem(*problem, *job.backend, job.machine, options);
-    if (!explanations) {
-      return fail(explanations.error());
+    const auto explanation = explain_problem(*problem, *job.backend, job.machine, options);
+    if (!explanation) {
+      return fail(explanation.error());
     }
-    (job.arguments.json ? print_explanations_json : print_explanations)(*explanations);
+    (job.arguments.json ? print_explanation_json : print_explanation)(*explanation);
     return kExitOk;
   }
   const auto report = bench_problem(*problem, *job.backend, job.machine, options, &job.cancel);
@@ -86,11 +86,11 @@ int run_model(const Job& job, const SubjectRequest& request) {
     return fail(subject.error());
   }
   if (job.arguments.explain) {
-    const auto explanations = explain_model(*subject, *job.backend, job.machine, job.precision);
-    if (!explanations) {
-      return fail(explanations.error());
+    const auto explanation = explain_model(*subject, *job.backend, job.machine, job.precision);
+    if (!explanation) {
+      return fail(explanation.error());
     }
-    (job.arguments.json ? print_explanations_json : print_explanations)(*explanations);
+    (job.arguments.json ? print_explanation_json : print_explanation)(*explanation);
     return kExitOk;
   }
   if (!job.arguments.dump.empty()) {
@@ -210,7 +210,8 @@ Verb add_bench(CLI::App& program) {
       ->check(CLI::Range(1, 1'000'000));
   app->add_option("--memory-limit", a.memory_limit, "Stay below this, or refuse: 3.8GB, 4GiB");
   app->add_flag("--no-check", a.no_check, "Time a network without checking its ops");
-  app->add_flag("--explain", a.explain, "List what could compute each op, or why not");
+  app->add_flag("--explain", a.explain,
+                "List what could compute each op or why not, and what stays unfused");
   app->add_option("--dump", a.dump, "Write activations of these ops or modules, or all")
       ->delimiter(',')
       ->type_name("OP[,OP...]");

@@ -77,6 +77,13 @@ void print_op_table(const ModelReport& report) {
   }
 }
 
+std::string why(const Declined& declined) {
+  return declined.refusal.empty()
+             ? fmt::format("apart {}, fused {} on one thread", duration(declined.apart_seconds),
+                           duration(declined.fused_seconds))
+             : declined.refusal;
+}
+
 }  // namespace
 
 void print_problem(const ProblemReport& report, const Machine& machine) {
@@ -167,23 +174,33 @@ void print_model_json(const ModelReport& report, const Machine& machine, Precisi
   print_json(json);
 }
 
-void print_explanations(const std::vector<Explanation>& explanations) {
-  for (const Explanation& explanation : explanations) {
-    print_to(stdout, "{} ({})\n", explanation.op, name_of(explanation.kind));
-    for (const Choice& choice : explanation.choices) {
+void print_explanation(const ProgramExplanation& explanation) {
+  for (const Explanation& op : explanation.ops) {
+    print_to(stdout, "{} ({})\n", op.op, name_of(op.kind));
+    for (const Choice& choice : op.choices) {
       print_to(stdout, "  {} {:<24} {}\n", choice.chosen ? '*' : ' ', choice.implementation,
                choice.refusal.empty()
                    ? fmt::format("yes, {} predicted", duration(choice.predicted_seconds))
                    : "no: " + choice.refusal);
     }
   }
+  if (!explanation.unfused.empty()) {
+    print_to(stdout, "\nwhat stays unfused at each step, and why\n");
+  }
+  for (const Unfused& unfused : explanation.unfused) {
+    print_to(stdout, "{} ({}){}\n", unfused.op, name_of(unfused.kind),
+             unfused.declined.empty() ? ": no convolution is beside it" : "");
+    for (const Declined& declined : unfused.declined) {
+      print_to(stdout, "    {}: {}\n", declined.convolution, why(declined));
+    }
+  }
 }
 
-void print_explanations_json(const std::vector<Explanation>& explanations) {
+void print_explanation_json(const ProgramExplanation& explanation) {
   ordered_json ops = ordered_json::array();
-  for (const Explanation& explanation : explanations) {
+  for (const Explanation& op : explanation.ops) {
     ordered_json choices = ordered_json::array();
-    for (const Choice& choice : explanation.choices) {
+    for (const Choice& choice : op.choices) {
       ordered_json entry{{"implementation", choice.implementation},
                          {"can", choice.refusal.empty()},
                          {"chosen", choice.chosen}};
@@ -194,11 +211,27 @@ void print_explanations_json(const std::vector<Explanation>& explanations) {
       }
       choices.push_back(std::move(entry));
     }
-    ops.push_back({{"op", explanation.op},
-                   {"kind", std::string(name_of(explanation.kind))},
-                   {"choices", std::move(choices)}});
+    ops.push_back(
+        {{"op", op.op}, {"kind", std::string(name_of(op.kind))}, {"choices", std::move(choices)}});
   }
-  print_json({{"ops", std::move(ops)}});
+  ordered_json unfused = ordered_json::array();
+  for (const Unfused& op : explanation.unfused) {
+    ordered_json declined = ordered_json::array();
+    for (const Declined& by : op.declined) {
+      ordered_json entry{{"convolution", by.convolution}};
+      if (by.refusal.empty()) {
+        entry["apart_seconds"] = by.apart_seconds;
+        entry["fused_seconds"] = by.fused_seconds;
+      } else {
+        entry["refusal"] = by.refusal;
+      }
+      declined.push_back(std::move(entry));
+    }
+    unfused.push_back({{"op", op.op},
+                       {"kind", std::string(name_of(op.kind))},
+                       {"declined", std::move(declined)}});
+  }
+  print_json({{"ops", std::move(ops)}, {"unfused", std::move(unfused)}});
 }
 
 void print_diff(const DumpDifference& difference) {

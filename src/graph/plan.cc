@@ -18,4 +18,9 @@ Result<Precision> precision_from_name(std::string_view name) {
   return invalid_input("precision: {} is not strict or fp32", in_quotes(name));
 }
 
+std::string Plan::implementation_of(const std::string& op) const {
+  const auto found = entries.find(op);
+  return found == entries.end() ? std::string() : found->second.implementation;
+}
+
 }  // namespace mezzotint

@@ -24,6 +24,9 @@ struct PlanEntry {
 struct Plan {
   Precision precision = Precision::kFp32;
   std::map<std::string, PlanEntry> entries;
+
+  // The implementation that an entry asks for; empty: any.
+  [[nodiscard]] std::string implementation_of(const std::string& op) const;
 };
 
 }  // namespace mezzotint

@@ -54,6 +54,10 @@ std::int64_t element_offset(const Shape& shape, Layout layout, const std::int64_
   return offset;
 }
 
+bool same_order(const Shape& shape, Layout a, Layout b) {
+  return a == b || shape[1] == 1 || shape[2] * shape[3] * shape[4] == 1;
+}
+
 std::string_view name_of(Rate rate) {
   switch (rate) {
     case Rate::kModel: return "model";

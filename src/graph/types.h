@@ -42,6 +42,10 @@ enum class Layout : std::uint8_t { kRowMajor, kChannelsLast };
 [[nodiscard]] std::int64_t element_offset(const Shape& shape, Layout layout,
                                           const std::int64_t* index);
 
+// Whether both layouts store the elements of `shape` in one order, as with a single channel: then
+// the same memory is in either.
+[[nodiscard]] bool same_order(const Shape& shape, Layout a, Layout b);
+
 // How often a value changes: with the model, with the volume (mask), or with the sampler's step.
 enum class Rate : std::uint8_t { kModel, kVolume, kStep };
 

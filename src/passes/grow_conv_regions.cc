@@ -1,26 +1,53 @@
-#include <algorithm>
-#include <map>
+#include <fmt/format.h>
 
-#include "base/check.h"
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <set>
+
 #include "passes/passes.h"
 #include "passes/rewriter.h"
 
 namespace mezzotint {
 namespace {
 
-// The ops of one region while it grows. `chain_end` is the last op on the way from the convolution
-// to the region's first output: the region takes its place, since by then all its inputs exist.
+// The ops of one region while it grows, with what it would cost. `chain_end` is the last op on the
+// way from the convolution to the region's first output: the region takes its place, since by then
+// all its inputs exist.
 struct Members {
+  OpId conv = 0;
   std::vector<OpId> ops;  // ascending, which is topological
   OpId chain_end = 0;
   std::vector<ValueId> outputs;
+  Price price;
 };
+
+bool loads_source(OpKind kind) {
+  return kind == OpKind::affine || kind == OpKind::upsample_trilinear || kind == OpKind::reorder;
+}
+
+// What speaks against `grown` alone; all there is when nothing could compute `before` either.
+std::string new_refusals(const Price& before, const Price& grown) {
+  std::string text;
+  for (const bool all : {false, true}) {
+    for (const auto& [implementation, reason] : grown.refusals) {
+      if (all || !before.refusals.contains(implementation)) {
+        text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", implementation, reason);
+      }
+    }
+    if (!text.empty()) {
+      break;
+    }
+  }
+  return text;
+}
 
 class RegionGrower {
  public:
-  RegionGrower(const Graph& graph, const AcceptRegion& accept)
+  RegionGrower(const Graph& graph, const PriceOp& price)
       : graph_(graph),
-        accept_(accept),
+        price_(price),
         uses_(use_counts(graph)),
         readers_(graph.values().size()),
         taken_(graph.ops().size(), false) {
@@ -33,9 +60,13 @@ class RegionGrower {
 
   [[nodiscard]] bool taken(OpId id) const { return taken_[id]; }
 
+  // Ops that a region could not take or only at a higher cost; another may have taken them.
+  [[nodiscard]] const std::vector<Declined>& declined() const { return declined_; }
+
   Members grow(OpId conv) {
-    Members members{{conv}, conv, graph_.op(conv).outputs};
-    grow_sources(members, graph_.op(conv).inputs[0]);
+    const Op& op = graph_.op(conv);
+    Members members{conv, {conv}, conv, op.outputs, price_({graph_, op})};
+    grow_sources(members, op.inputs[0]);
     while (grow_epilogue(members)) {
     }
     grow_moments(members);
@@ -50,10 +81,10 @@ class RegionGrower {
   }
 
   // The region as an op on source values, with its body.
-  Result<Op> make_region(const Members& members, const std::string& name) const {
+  Result<Op> make_region(const Members& members) const {
     Graph body;
     std::map<ValueId, ValueId> inner;
-    Op region{OpKind::region, name, {}, {}, {}, nullptr};
+    Op region{OpKind::region, graph_.op(members.conv).name, {}, {}, {}, nullptr};
     std::vector<bool> made_inside(graph_.values().size(), false);
     for (const OpId id : members.ops) {
       const Op& op = graph_.op(id);
@@ -94,14 +125,18 @@ class RegionGrower {
     return value.kind == ValueKind::kResult ? &graph_.op(value.producer) : nullptr;
   }
 
-  // Takes `candidate` over when some implementation would compute it.
-  bool try_candidate(Members& members, Members candidate) const {
-    std::sort(candidate.ops.begin(), candidate.ops.end());
-    auto region = make_region(candidate, "candidate");
+  Rate rate_of(ValueId id) const { return graph_.value(id).rate; }
+
+  void decline(const Members& members, OpId op, std::string refusal) {
+    declined_.push_back({graph_.op(members.conv).name, graph_.op(op).name, std::move(refusal)});
+  }
+
+  // In a scratch graph that holds nothing but the region, for the implementations to look at.
+  Price price_region(const Members& members) const {
+    auto region = make_region(members);
     if (!region) {
-      return false;
+      return {};
     }
-    // A scratch graph that holds nothing but the region, for the implementations to look at.
     Graph scratch;
     for (ValueId& input : region->inputs) {
       const Value& value = graph_.value(input);
@@ -110,91 +145,141 @@ class RegionGrower {
                   : scratch.add_input(value.name, value.type, value.rate);
     }
     const auto id = scratch.add_op(std::move(*region));
-    if (!id || !accept_({scratch, scratch.op(*id)})) {
+    return id ? price_({scratch, scratch.op(*id)}) : Price{};
+  }
+
+  // What `members` and `added` take for each run of `candidate`, which holds both. What runs less
+  // often takes nothing, nor does an op that others need in any case.
+  double seconds_apart(const Members& members, const Members& candidate, OpId added) const {
+    const Rate rate = rate_of(candidate.outputs[0]);
+    const ValueId result = graph_.op(added).outputs[0];
+    const bool hidden = std::ranges::count(candidate.outputs, result) == 0;
+    double seconds = 0;
+    const auto add = [&](Rate own, const Price& price) {
+      seconds +=
+          own == rate ? price.seconds.value_or(std::numeric_limits<double>::infinity()) : 0.0;
+    };
+    add(rate_of(members.outputs[0]), members.price);
+    if (!hidden || uses_[result] == 1) {
+      add(rate_of(result), price_({graph_, graph_.op(added)}));
+    }
+    return seconds;
+  }
+
+  // Takes over `candidate`, which is `members` without `added` yet, when the region that both make
+  // costs no more than they do apart.
+  bool try_candidate(Members& members, Members candidate, OpId added) {
+    candidate.ops.push_back(added);
+    std::ranges::sort(candidate.ops);
+    candidate.price = price_region(candidate);
+    if (!candidate.price.seconds) {
+      decline(members, added, new_refusals(members.price, candidate.price));
+      return false;
+    }
+    const double apart = seconds_apart(members, candidate, added);
+    if (*candidate.price.seconds > apart) {
+      decline(members, added, "");
+      declined_.back().apart_seconds = apart;
+      declined_.back().fused_seconds = *candidate.price.seconds;
       return false;
     }
     members = std::move(candidate);
     return true;
   }
 
-  void grow_sources(Members& members, ValueId x) const {
-    std::vector<ValueId> sources{x};
-    if (const Op* concat = producer(x); concat != nullptr && concat->kind == OpKind::concat) {
-      Members candidate = members;
-      candidate.ops.push_back(graph_.value(x).producer);
-      if (!try_candidate(members, candidate)) {
-        return;
-      }
-      if (uses_[x] > 1) {
-        return;  // the others need the sources as they are
-      }
-      sources = concat->inputs;
+  void grow_sources(Members& members, ValueId x) {
+    const Op* concat = producer(x);
+    if (concat == nullptr || concat->kind != OpKind::concat) {
+      grow_source(members, x);
+      return;
     }
-    for (const ValueId source : sources) {
-      grow_source(members, source);
+    const bool taken = try_candidate(members, members, graph_.value(x).producer);
+    for (const ValueId source : concat->inputs) {
+      if (taken && uses_[x] == 1) {
+        grow_source(members, source);
+      } else if (const Op* op = producer(source); op != nullptr && loads_source(op->kind)) {
+        decline(members, graph_.value(source).producer, "a concatenation that stays reads it");
+      }
     }
   }
 
   // What makes a source, last first.
-  void grow_source(Members& members, ValueId source) const {
-    const auto can_load = [&](const Op* op) {
-      return op != nullptr && uses_[source] == 1 &&
-             (op->kind == OpKind::affine || op->kind == OpKind::upsample_trilinear ||
-              op->kind == OpKind::reorder);
-    };
-    for (const Op* op = producer(source); can_load(op); op = producer(source)) {
-      Members candidate = members;
-      candidate.ops.push_back(graph_.value(source).producer);
-      if (!try_candidate(members, candidate)) {
+  void grow_source(Members& members, ValueId source) {
+    for (const Op* op = producer(source); op != nullptr && loads_source(op->kind);
+         op = producer(source)) {
+      const OpId id = graph_.value(source).producer;
+      if (uses_[source] != 1) {
+        decline(members, id, "something else reads it, too");
+        return;
+      }
+      if (!try_candidate(members, members, id)) {
         return;
       }
       source = op->inputs[0];
     }
   }
 
-  bool grow_epilogue(Members& members) const {
-    const ValueId result = members.outputs[0];
-    if (uses_[result] != 1 || readers_[result].size() != 1) {
-      return false;
-    }
-    const OpId reader = readers_[result][0];
-    const Op& op = graph_.op(reader);
-    const bool follows = op.kind == OpKind::add || op.kind == OpKind::reorder ||
-                         (op.kind == OpKind::add_channels && op.inputs[0] == result);
-    if (!follows || taken_[reader]) {
-      return false;
-    }
-    Members candidate = members;
-    candidate.ops.push_back(reader);
-    candidate.chain_end = reader;
-    candidate.outputs[0] = op.outputs[0];
-    return try_candidate(members, candidate) && op.kind != OpKind::reorder;
+  bool follows(OpId id, ValueId result) const {
+    const Op& op = graph_.op(id);
+    return !taken_[id] && (op.kind == OpKind::add || op.kind == OpKind::reorder ||
+                           (op.kind == OpKind::add_channels && op.inputs[0] == result));
   }
 
-  void grow_moments(Members& members) const {
+  bool grow_epilogue(Members& members) {
+    const ValueId result = members.outputs[0];
+    for (const OpId reader : readers_[result]) {
+      if (!follows(reader, result)) {
+        continue;
+      }
+      if (uses_[result] != 1) {
+        decline(members, reader, "something else reads the convolution's result, too");
+        continue;
+      }
+      Members candidate = members;
+      candidate.chain_end = reader;
+      candidate.outputs[0] = graph_.op(reader).outputs[0];
+      return try_candidate(members, std::move(candidate), reader) &&
+             graph_.op(reader).kind != OpKind::reorder;
+    }
+    return false;
+  }
+
+  void grow_moments(Members& members) {
     for (const OpId reader : readers_[members.outputs[0]]) {
       if (graph_.op(reader).kind == OpKind::channel_moments) {
         Members candidate = members;
-        candidate.ops.push_back(reader);
         candidate.outputs.push_back(graph_.op(reader).outputs[0]);
-        try_candidate(members, candidate);
+        try_candidate(members, std::move(candidate), reader);
         return;
       }
     }
   }
 
   const Graph& graph_;
-  const AcceptRegion& accept_;
+  const PriceOp& price_;
   std::vector<int> uses_;
   std::vector<std::vector<OpId>> readers_;
   std::vector<bool> taken_;
+  std::vector<Declined> declined_;
 };
+
+// Without what another region took.
+std::vector<Declined> still_apart(const std::vector<Declined>& declined, const Graph& graph) {
+  std::set<std::string_view> names;
+  for (const Op& op : graph.ops()) {
+    names.insert(op.name);
+  }
+  std::vector<Declined> apart;
+  std::ranges::copy_if(declined, std::back_inserter(apart),
+                       [&](const Declined& each) { return names.contains(each.op); });
+  return apart;
+}
 
 }  // namespace
 
-Result<Graph> grow_conv_regions(const Graph& graph, const AcceptRegion& accept) {
-  RegionGrower grower(graph, accept);
-  std::map<OpId, std::pair<OpId, Members>> region_at;  // chain end -> convolution, members
+Result<Grown> grow_conv_regions(const Graph& graph, const PriceOp& price) {
+  RegionGrower grower(graph, price);
+  std::map<OpId, Members> region_at;  // by chain end
   // Last first: of two convolutions that meet in an add, the later one takes it, so that the
   // earlier one runs early and its input's memory can be reused.
   for (OpId id = static_cast<OpId>(graph.ops().size()); id-- > 0;) {
@@ -202,21 +287,19 @@ Result<Graph> grow_conv_regions(const Graph& graph, const AcceptRegion& accept) 
       continue;
     }
     Members members = grower.grow(id);
-    const OpId end = members.chain_end;
     if (members.ops.size() > 1) {
-      region_at.emplace(end, std::pair(id, std::move(members)));
+      region_at.emplace(members.chain_end, std::move(members));
     }
   }
 
   Rewriter rewriter(graph);
   for (OpId id = 0; id < graph.ops().size(); ++id) {
     if (const auto found = region_at.find(id); found != region_at.end()) {
-      const auto& [conv, members] = found->second;
-      auto region = grower.make_region(members, graph.op(conv).name);
+      auto region = grower.make_region(found->second);
       if (!region) {
         return region.error();
       }
-      region->outputs = members.outputs;
+      region->outputs = found->second.outputs;
       if (Status status = rewriter.clone(*region); !status) {
         return status.error();
       }
@@ -226,8 +309,12 @@ Result<Graph> grow_conv_regions(const Graph& graph, const AcceptRegion& accept) 
       }
     }
   }
-  auto fused = std::move(rewriter).finish();
-  return remove_dead_ops(fused);
+  auto fused = remove_dead_ops(std::move(rewriter).finish());
+  if (!fused) {
+    return fused.error();
+  }
+  std::vector<Declined> declined = still_apart(grower.declined(), *fused);
+  return Grown{std::move(*fused), std::move(declined)};
 }
 
 }  // namespace mezzotint

@@ -33,7 +33,7 @@ Result<Graph> merge_equal_ops(const Graph& graph) {
     }
     const Op* equal = makes_output(graph, op) ? nullptr : find_equal(rewriter.target(), moved);
     if (equal == nullptr) {
-      if (Status status = rewriter.clone(op); !status) {
+      if (Status status = rewriter.clone(op, std::move(moved.inputs)); !status) {
         return status.error();
       }
       continue;

@@ -4,8 +4,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "graph/graph.h"
 
@@ -23,6 +27,7 @@ Result<Graph> sink_concat(const Graph& graph);
 // those of the norm that follows it and of the norm behind its concatenation. An op that makes a
 // graph output stays.
 Result<Graph> merge_equal_ops(const Graph& graph);
+
 // What follows from the timestep alone, for all steps of a run at once. `t`, an input of the step
 // rate [N], becomes one of the volume rate [steps]: every timestep that a run will visit. The ops
 // on vectors that depend on it and on weights alone move to the volume rate with it; where another
@@ -32,16 +37,37 @@ Result<Graph> merge_equal_ops(const Graph& graph);
 // Its inputs are others, so it comes before compilation: the caller's bindings change.
 Result<Graph> tabulate_steps(const Graph& graph, std::string_view t, std::int64_t steps);
 
-// Activations (rank 5) in NDHWC; reorders at the rank-5 inputs and outputs, whose layout stays.
+// Activations (rank 5) in NDHWC; reorders at the rank-5 inputs and outputs, whose bytes stay as
+// they are. Those of one channel, whose order is the same, become NDHWC without one.
 Result<Graph> use_channels_last(const Graph& graph);
 
-// Whether some implementation would compute this region.
-using AcceptRegion = std::function<bool(const OpView&)>;
+// What an op takes by its cheapest implementation, and what the others have against it.
+struct Price {
+  std::optional<double> seconds;                // nothing: none can compute it
+  std::map<std::string, std::string> refusals;  // by implementation
+};
+// Of an op in its graph. A region has the name of its convolution.
+using PriceOp = std::function<Price(const OpView&)>;
 
-// Grows a region around each convolution for as long as `accept` agrees: sources of a concat; an
-// affine, an interpolation or a reorder on load; time vector, residual and at last a reorder in the
-// epilogue; channel moments as a second output.
-Result<Graph> grow_conv_regions(const Graph& graph, const AcceptRegion& accept);
+// An op beside a convolution that its region could not take, or only at a higher cost.
+struct Declined {
+  std::string convolution;
+  std::string op;
+  std::string refusal;  // empty: the costs say no
+  double apart_seconds = 0;
+  double fused_seconds = 0;
+};
+
+struct Grown {
+  Graph graph;
+  std::vector<Declined> declined;  // ops of `graph`, once for each convolution asked
+};
+
+// Grows a region around each convolution for as long as it costs no more than its parts: sources of
+// a concat; an affine, an interpolation or a reorder on load; time vector, residual and at last a
+// reorder in the epilogue; channel moments as a second output. What runs at a slower rate than the
+// region counts nothing, so that work done once per volume stays there unless it comes for free.
+Result<Grown> grow_conv_regions(const Graph& graph, const PriceOp& price);
 
 // Runs `op` a second time, under NAME.again, right before the first of `readers`, which read those
 // results from then on: its own need not be held for them. The new op takes the id of that reader;

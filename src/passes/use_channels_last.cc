@@ -17,16 +17,30 @@ Result<ValueId> reorder(Rewriter& rewriter, ValueId value, Layout layout) {
                        nullptr});
 }
 
-bool is_row_major_activation(const Value& value) {
-  return value.type.shape.rank() == 5 && value.type.layout == Layout::kRowMajor;
+bool is_row_major_activation(const ValueType& type) {
+  return type.shape.rank() == 5 && type.layout == Layout::kRowMajor;
+}
+
+// Channels last where that moves nothing.
+std::vector<Value> inputs_of(const Graph& graph) {
+  std::vector<Value> inputs;
+  for (const ValueId id : graph.inputs()) {
+    Value input = graph.value(id);
+    if (is_row_major_activation(input.type) &&
+        same_order(input.type.shape, Layout::kRowMajor, Layout::kChannelsLast)) {
+      input.type.layout = Layout::kChannelsLast;
+    }
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
 }
 
 }  // namespace
 
 Result<Graph> use_channels_last(const Graph& graph) {
-  Rewriter rewriter(graph);
+  Rewriter rewriter(graph, inputs_of(graph));
   for (const ValueId id : graph.inputs()) {
-    if (is_row_major_activation(graph.value(id))) {
+    if (is_row_major_activation(rewriter.target().value(rewriter.at(id)).type)) {
       const auto reordered = reorder(rewriter, rewriter.at(id), Layout::kChannelsLast);
       if (!reordered) {
         return reordered.error();
@@ -39,11 +53,13 @@ Result<Graph> use_channels_last(const Graph& graph) {
       return status.error();
     }
   }
-  // The caller sees its own layout.
+  // The caller sees its own order.
   for (const ValueId id : graph.outputs()) {
+    const ValueType& wanted = graph.value(id).type;
     const ValueId made = rewriter.at(id);
-    if (graph.value(id).type.layout != rewriter.target().value(made).type.layout) {
-      const auto reordered = reorder(rewriter, made, graph.value(id).type.layout);
+    const Layout layout = rewriter.target().value(made).type.layout;
+    if (!same_order(wanted.shape, wanted.layout, layout)) {
+      const auto reordered = reorder(rewriter, made, wanted.layout);
       if (!reordered) {
         return reordered.error();
       }

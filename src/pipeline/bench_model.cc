@@ -9,7 +9,6 @@
 #include "pipeline/machine.h"
 #include "pipeline/no_throw.h"
 #include "pipeline/session.h"
-#include "runtime/lower.h"
 
 namespace mezzotint {
 namespace {
@@ -206,8 +205,8 @@ Result<ModelReport> bench_model(Subject& subject, const Backend& backend, const 
   });
 }
 
-Result<std::vector<Explanation>> explain_model(const Subject& subject, const Backend& backend,
-                                               const Machine& machine, Precision precision) {
+Result<ProgramExplanation> explain_model(const Subject& subject, const Backend& backend,
+                                         const Machine& machine, Precision precision) {
   const auto graph = tabulated_network(subject.config(), subject.grid(), /*steps=*/1);
   if (!graph) {
     return graph.error();
@@ -215,11 +214,7 @@ Result<std::vector<Explanation>> explain_model(const Subject& subject, const Bac
   CompileOptions options;
   options.machine = machine;
   options.plan.precision = precision;
-  const auto lowered = lower(*graph, backend, options);
-  if (!lowered) {
-    return lowered.error();
-  }
-  return explain(*lowered, backend, options);
+  return explain(*graph, backend, options);
 }
 
 }  // namespace mezzotint

@@ -13,7 +13,7 @@
 #include "pipeline/bench_subject.h"
 #include "pipeline/op_check.h"
 #include "pipeline/timing.h"
-#include "runtime/choices.h"
+#include "runtime/explain.h"
 
 namespace mezzotint {
 
@@ -59,7 +59,7 @@ Result<ModelReport> bench_model(Subject& subject, const Backend& backend, const 
                                 const ModelOptions& options, const CancelToken* cancel = nullptr);
 
 // For each op of the network as it would run, what could compute it.
-Result<std::vector<Explanation>> explain_model(const Subject& subject, const Backend& backend,
-                                               const Machine& machine, Precision precision);
+Result<ProgramExplanation> explain_model(const Subject& subject, const Backend& backend,
+                                         const Machine& machine, Precision precision);
 
 }  // namespace mezzotint

@@ -9,7 +9,6 @@
 #include "pipeline/no_throw.h"
 #include "pipeline/random_parameters.h"
 #include "runtime/compile.h"
-#include "runtime/lower.h"
 
 namespace mezzotint {
 namespace {
@@ -149,19 +148,13 @@ Result<ProblemReport> bench_problem(const Problem& problem, const Backend& backe
   return no_throw([&] { return measure_problem(problem, backend, machine, options, cancel); });
 }
 
-Result<std::vector<Explanation>> explain_problem(const Problem& problem, const Backend& backend,
-                                                 const Machine& machine,
-                                                 const ProblemOptions& options) {
+Result<ProgramExplanation> explain_problem(const Problem& problem, const Backend& backend,
+                                           const Machine& machine, const ProblemOptions& options) {
   const auto graph = build_problem(problem);
   if (!graph) {
     return graph.error();
   }
-  const CompileOptions compiling = compile_options(problem, machine, options);
-  const auto lowered = lower(*graph, backend, compiling);
-  if (!lowered) {
-    return lowered.error();
-  }
-  return explain(*lowered, backend, compiling);
+  return explain(*graph, backend, compile_options(problem, machine, options));
 }
 
 }  // namespace mezzotint

@@ -13,7 +13,7 @@
 #include "pipeline/op_check.h"
 #include "pipeline/problem.h"
 #include "pipeline/timing.h"
-#include "runtime/choices.h"
+#include "runtime/explain.h"
 
 namespace mezzotint {
 
@@ -42,8 +42,7 @@ Result<ProblemReport> bench_problem(const Problem& problem, const Backend& backe
                                     const CancelToken* cancel = nullptr);
 
 // What could compute the problem's op, in order of preference.
-Result<std::vector<Explanation>> explain_problem(const Problem& problem, const Backend& backend,
-                                                 const Machine& machine,
-                                                 const ProblemOptions& options);
+Result<ProgramExplanation> explain_problem(const Problem& problem, const Backend& backend,
+                                           const Machine& machine, const ProblemOptions& options);
 
 }  // namespace mezzotint

@@ -1,5 +1,6 @@
 #include "runtime/choices.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "base/error.h"
@@ -29,19 +30,32 @@ Choice consider(const Implementation& implementation, const OpView& view, const 
 
 }  // namespace
 
-Explanation explain_op(const OpView& view, const Backend& backend, const CompileOptions& options) {
-  Explanation explanation{view.op.name, view.op.kind, {}};
-  const auto planned = options.plan.entries.find(view.op.name);
-  Choice* best = nullptr;
-  for (const Implementation* implementation : backend.implementations(view.op.kind)) {
-    explanation.choices.push_back(consider(*implementation, view, backend, options.target()));
-  }
-  for (Choice& choice : explanation.choices) {
-    if (planned != options.plan.entries.end() && !planned->second.implementation.empty() &&
-        planned->second.implementation != choice.implementation) {
-      continue;
+const Choice* Explanation::chosen() const {
+  const auto found = std::ranges::find_if(choices, &Choice::chosen);
+  return found == choices.end() ? nullptr : &*found;
+}
+
+std::map<std::string, std::string> Explanation::refusals() const {
+  std::map<std::string, std::string> reasons;
+  for (const Choice& choice : choices) {
+    if (!choice.refusal.empty() && (planned.empty() || planned == choice.implementation)) {
+      reasons[choice.implementation] = choice.refusal;
     }
-    if (choice.refusal.empty() && (best == nullptr || choice.cost_seconds < best->cost_seconds)) {
+  }
+  return reasons;
+}
+
+Explanation explain_op(const OpView& view, const Backend& backend, const Target& target,
+                       const std::string& planned) {
+  Explanation explanation{view.op.name, view.op.kind, planned, {}};
+  for (const Implementation* implementation : backend.implementations(view.op.kind)) {
+    explanation.choices.push_back(consider(*implementation, view, backend, target));
+  }
+  Choice* best = nullptr;
+  for (Choice& choice : explanation.choices) {
+    const bool asked = planned.empty() || planned == choice.implementation;
+    if (asked && choice.refusal.empty() &&
+        (best == nullptr || choice.cost_seconds < best->cost_seconds)) {
       best = &choice;
     }
   }
@@ -51,27 +65,16 @@ Explanation explain_op(const OpView& view, const Backend& backend, const Compile
   return explanation;
 }
 
-std::vector<Explanation> explain(const Graph& lowered, const Backend& backend,
-                                 const CompileOptions& options) {
-  std::vector<Explanation> explanations;
-  for (const Op& op : lowered.ops()) {
-    explanations.push_back(explain_op({lowered, op}, backend, options));
-  }
-  return explanations;
-}
-
-Error nothing_can(const Explanation& explanation, const CompileOptions& options) {
-  const auto planned = options.plan.entries.find(explanation.op);
+Error nothing_can(const Explanation& explanation) {
   std::string reasons;
   for (const Choice& choice : explanation.choices) {
     if (!choice.refusal.empty()) {
       reasons += fmt::format("; {}: {}", choice.implementation, choice.refusal);
     }
   }
-  if (planned != options.plan.entries.end() && !planned->second.implementation.empty()) {
+  if (!explanation.planned.empty()) {
     return unsupported("op {} ({}): the plan asks for {}, which cannot compute it{}",
-                       explanation.op, name_of(explanation.kind), planned->second.implementation,
-                       reasons);
+                       explanation.op, name_of(explanation.kind), explanation.planned, reasons);
   }
   return unsupported("op {} ({}): no implementation here can compute it{}", explanation.op,
                      name_of(explanation.kind), reasons);

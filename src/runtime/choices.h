@@ -1,13 +1,13 @@
 // Which implementation computes an op: every one that could, and why each other doesn't.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "backend/backend.h"
 #include "graph/graph.h"
 #include "mezzotint/result.h"
-#include "runtime/compile_options.h"
 
 namespace mezzotint {
 
@@ -25,19 +25,19 @@ struct Choice {
 struct Explanation {
   std::string op;
   OpKind kind = OpKind::add;
+  std::string planned;          // the only implementation asked for; empty: any
   std::vector<Choice> choices;  // one per implementation, in the backend's order
+
+  // What `planned` says, else the cheapest that can; null when none can.
+  [[nodiscard]] const Choice* chosen() const;
+  // Those of implementations that were asked for, by name.
+  [[nodiscard]] std::map<std::string, std::string> refusals() const;
 };
 
-// The plan's entry for the op, else the cheapest that can, is marked as chosen; nothing is when
-// none can.
 [[nodiscard]] Explanation explain_op(const OpView& view, const Backend& backend,
-                                     const CompileOptions& options);
-
-// For each op of a lowered graph.
-[[nodiscard]] std::vector<Explanation> explain(const Graph& lowered, const Backend& backend,
-                                               const CompileOptions& options);
+                                     const Target& target, const std::string& planned);
 
 // kUnsupported: why an op without a chosen implementation cannot be computed.
-[[nodiscard]] Error nothing_can(const Explanation& explanation, const CompileOptions& options);
+[[nodiscard]] Error nothing_can(const Explanation& explanation);
 
 }  // namespace mezzotint

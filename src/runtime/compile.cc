@@ -21,20 +21,20 @@ class Compiler {
     if (!lowered) {
       return lowered.error();
     }
-    if (Status status = check_plan(options_.plan, original_, *lowered); !status) {
+    if (Status status = check_plan(options_.plan, original_, lowered->graph); !status) {
       return status.error();
     }
-    auto selection = Selection::make(*lowered, backend_, options_);
+    auto selection = Selection::make(lowered->graph, backend_, options_);
     if (!selection) {
       return selection.error();
     }
-    auto arrangement = arrange_within_limit(*lowered, *selection);
+    auto arrangement = arrange_within_limit(lowered->graph, *selection);
     if (!arrangement) {
       return arrangement.error();
     }
     place_externals(arrangement->graph);
-    add_nodes(*lowered, *arrangement, *selection);
-    for (OpId id = 0; id < lowered->ops().size(); ++id) {
+    add_nodes(lowered->graph, *arrangement, *selection);
+    for (OpId id = 0; id < lowered->graph.ops().size(); ++id) {
       program_.kernels_.push_back(selection->take_kernel(id));
     }
     program_.arena_bytes_ = arrangement->arena_bytes;

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "graph/verifier.h"
-#include "passes/passes.h"
+#include "runtime/choices.h"
 
 namespace mezzotint {
 namespace {
@@ -43,45 +43,67 @@ Result<ValueId> find_activation(const Graph& graph, const std::string& name) {
   return *id;
 }
 
+Result<Graph> keep_activations(const Graph& graph, const std::vector<std::string>& names) {
+  Graph kept = graph;
+  for (const std::string& name : names) {
+    const auto id = find_activation(graph, name);
+    if (!id) {
+      return id.error();
+    }
+    if (std::count(kept.outputs().begin(), kept.outputs().end(), *id) == 0) {
+      kept.add_output(*id);
+    }
+  }
+  return kept;
+}
+
+Price price(const OpView& view, const Backend& backend, const CompileOptions& options) {
+  const bool convolution = view.op.kind == OpKind::conv3d || view.op.kind == OpKind::region;
+  const Explanation explanation =
+      explain_op(view, backend, options.target(),
+                 convolution ? options.plan.implementation_of(view.op.name) : std::string());
+  Price price;
+  if (const Choice* chosen = explanation.chosen(); chosen != nullptr) {
+    price.seconds = chosen->cost_seconds;
+  }
+  price.refusals = explanation.refusals();
+  return price;
+}
+
 }  // namespace
 
-Result<Graph> lower(const Graph& graph, const Backend& backend, const CompileOptions& options) {
+Result<Lowered> lower(const Graph& graph, const Backend& backend, const CompileOptions& options) {
   if (Status status = verify(graph); !status) {
     return status.error();
   }
   if (Status status = check_outputs(graph); !status) {
     return status.error();
   }
-  Graph lowered = graph;
-  for (const std::string& name : options.keep) {
-    const auto id = find_activation(graph, name);
-    if (!id) {
-      return id.error();
-    }
-    if (std::count(lowered.outputs().begin(), lowered.outputs().end(), *id) == 0) {
-      lowered.add_output(*id);
-    }
+  auto kept = keep_activations(graph, options.keep);
+  if (!kept) {
+    return kept.error();
   }
-  const Target target = options.target();
-  const AcceptRegion accept = [&](const OpView& view) {
-    const auto implementations = backend.implementations(view.op.kind);
-    return std::any_of(implementations.begin(), implementations.end(),
-                       [&](const Implementation* implementation) {
-                         return !implementation->refusal(view, target);
-                       });
+  Lowered lowered{std::move(*kept), {}};
+  const auto grow = [&](const Graph& g) -> Result<Graph> {
+    auto grown =
+        grow_conv_regions(g, [&](const OpView& view) { return price(view, backend, options); });
+    if (!grown) {
+      return grown.error();
+    }
+    lowered.declined = std::move(grown->declined);
+    return std::move(grown->graph);
   };
   const std::function<Result<Graph>(const Graph&)> passes[] = {
-      remove_dead_ops, sink_concat, merge_equal_ops, use_channels_last,
-      [&](const Graph& g) { return grow_conv_regions(g, accept); }};
+      remove_dead_ops, sink_concat, merge_equal_ops, use_channels_last, grow};
   for (const auto& pass : passes) {
-    auto rewritten = pass(lowered);
+    auto rewritten = pass(lowered.graph);
     if (!rewritten) {
       return rewritten.error();
     }
     if (Status status = verify(*rewritten); !status) {
       return status.error();
     }
-    lowered = std::move(*rewritten);
+    lowered.graph = std::move(*rewritten);
   }
   return lowered;
 }

@@ -15,7 +15,8 @@ Result<Selection> Selection::make(const Graph& lowered, const Backend& backend,
   Selection selection(lowered, options);
   for (const Op& op : lowered.ops()) {
     const OpView view{lowered, op};
-    const Explanation explanation = explain_op(view, backend, options);
+    const Explanation explanation =
+        explain_op(view, backend, options.target(), options.plan.implementation_of(op.name));
     const auto implementations = backend.implementations(op.kind);
     Choices choices;
     std::optional<std::size_t> chosen;
@@ -28,7 +29,7 @@ Result<Selection> Selection::make(const Graph& lowered, const Backend& backend,
       }
     }
     if (!chosen) {
-      return nothing_can(explanation, options);
+      return nothing_can(explanation);
     }
     choices.chosen = *chosen;
     Option& option = choices.options[choices.chosen];
@@ -37,9 +38,7 @@ Result<Selection> Selection::make(const Graph& lowered, const Backend& backend,
       return kernel.error();
     }
     option.kernel = std::move(*kernel);
-    const auto entry = options.plan.entries.find(op.name);
-    choices.is_planned =
-        entry != options.plan.entries.end() && !entry->second.implementation.empty();
+    choices.is_planned = !explanation.planned.empty();
     selection.ops_.push_back(std::move(choices));
   }
   return selection;

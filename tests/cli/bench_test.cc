@@ -75,6 +75,24 @@ TEST(BenchProgram, explains_what_could_compute_an_op) {
   EXPECT_NE(outcome.text.find("no: "), std::string::npos) << outcome.text;
 }
 
+// An affine that no kernel applies while loading, say, is named with the convolution behind it.
+TEST(BenchProgram, explains_what_stays_unfused) {
+  const std::string words = "--explain --arch whole-head:32 --size 16";
+  const Outcome outcome = bench(words);
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_NE(outcome.text.find("\nwhat stays unfused at each step, and why\n"), std::string::npos);
+  const auto json = nlohmann::json::parse(bench(words + " --json").text);
+  for (const auto& op : json.at("unfused")) {
+    EXPECT_NE(outcome.text.find(op.at("op").get<std::string>() + " (" +
+                                op.at("kind").get<std::string>() + ")"),
+              std::string::npos);
+    for (const auto& declined : op.at("declined")) {
+      EXPECT_TRUE(declined.contains("refusal") ||
+                  declined.at("fused_seconds") > declined.at("apart_seconds"));
+    }
+  }
+}
+
 TEST(BenchProgram, refuses_a_problem_above_the_limit) {
   const Outcome outcome = bench("--memory-limit 1MB --problem 'conv3d c4 k8 d5 h6 w7'");
   EXPECT_EQ(outcome.code, 1);

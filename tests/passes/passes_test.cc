@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "graph/conv_region.h"
 #include "graph/text.h"
 #include "graph/verifier.h"
@@ -135,6 +137,28 @@ output %t
 )");
 }
 
+TEST(Passes, ChannelsLastMovesNothingOfOneChannel) {
+  EXPECT_EQ(rewrite(R"(input %x step float32[2, 1, 3, 1, 2]
+input %m volume float32[2, 2, 3, 1, 2]
+parameter %w [1, 3, 1, 1, 1]
+%c = concat(%x, %m)
+%y = conv3d(%c, %w)
+output %y
+output %c
+)",
+                    use_channels_last),
+            R"(input %x step float32[2, 1, 3, 1, 2] channels_last
+input %m volume float32[2, 2, 3, 1, 2]
+parameter %w [1, 3, 1, 1, 1]
+%m.channels_last = reorder(%m) layout="channels_last" -> float32[2, 2, 3, 1, 2] channels_last
+%c = concat(%x, %m.channels_last) -> float32[2, 3, 3, 1, 2] channels_last
+%y = conv3d(%c, %w) -> float32[2, 1, 3, 1, 2] channels_last
+%c.row_major = reorder(%c) layout="row_major" -> float32[2, 3, 3, 1, 2]
+output %y
+output %c.row_major
+)");
+}
+
 TEST(Passes, AConcatThatOthersReadStays) {
   const std::string text = rewrite(R"(input %a step float32[1, 2, 1, 1, 2]
 %c = concat(%a, %a)
@@ -250,6 +274,29 @@ output %last
 )");
 }
 
+// Grows with prices that one implementation makes: a reason why not, or nothing, which is free.
+using Refuse = std::function<std::string(const OpView&)>;
+std::string anything(const OpView& /*view*/) {
+  return "";
+}
+
+Result<Grown> grow(const Graph& graph, const Refuse& refuse) {
+  return grow_conv_regions(graph, [&](const OpView& view) {
+    const std::string reason = refuse(view);
+    return reason.empty() ? Price{0.0, {}} : Price{std::nullopt, {{"fake", reason}}};
+  });
+}
+
+std::string grown_text(std::string_view text, const Refuse& refuse) {
+  return rewrite(text, [&](const Graph& graph) -> Result<Graph> {
+    auto grown = grow(graph, refuse);
+    if (!grown) {
+      return grown.error();
+    }
+    return std::move(grown->graph);
+  });
+}
+
 constexpr std::string_view kResBlock = R"(input %h step float32[1, 2, 2, 2, 2]
 input %s step float32[1, 2, 2, 2, 2]
 input %v step float32[1, 4]
@@ -271,10 +318,7 @@ output %moments
 )";
 
 TEST(Passes, RegionsGrowAsFarAsTheyAreAccepted) {
-  EXPECT_EQ(rewrite(kResBlock,
-                    [](const Graph& graph) {
-                      return grow_conv_regions(graph, [](const OpView&) { return true; });
-                    }),
+  EXPECT_EQ(grown_text(kResBlock, anything),
             R"(input %h step float32[1, 2, 2, 2, 2]
 input %s step float32[1, 2, 2, 2, 2]
 input %v step float32[1, 4]
@@ -319,12 +363,13 @@ alias %sum = %conv
 TEST(Passes, DescribesWhatAGrownRegionHolds) {
   const auto graph = graph_from_text(kResBlock);
   ASSERT_TRUE(graph.ok()) << graph.error().message;
-  const auto grown = grow_conv_regions(*graph, [](const OpView&) { return true; });
+  const auto grown = grow(*graph, anything);
   ASSERT_TRUE(grown.ok()) << grown.error().message;
-  const Op& op = grown->ops().back();
-  const auto region = describe_conv({*grown, op});
+  EXPECT_TRUE(grown->declined.empty());
+  const Op& op = grown->graph.ops().back();
+  const auto region = describe_conv({grown->graph, op});
   ASSERT_TRUE(region.has_value());
-  const auto name = [&](std::size_t input) { return grown->value(op.inputs[input]).name; };
+  const auto name = [&](std::size_t input) { return grown->graph.value(op.inputs[input]).name; };
   ASSERT_EQ(region->sources.size(), 2u);
   EXPECT_EQ(name(region->sources[0].input), "h");
   EXPECT_EQ(name(region->sources[1].input), "s");
@@ -340,33 +385,37 @@ TEST(Passes, DescribesWhatAGrownRegionHolds) {
 }
 
 // An implementation without affine on load or moments gets the sources, the time vector and the
-// residual.
+// residual; the rest is declined for its reasons.
 TEST(Passes, RegionsStopWhereTheBackendRefuses) {
-  const std::string text = rewrite(kResBlock, [](const Graph& graph) {
-    return grow_conv_regions(graph, [](const OpView& view) {
-      const auto region = describe_conv(view);
-      return region && !region->moments && !region->sources[0].coefficients &&
-             !region->sources.back().coefficients;
-    });
+  const auto graph = graph_from_text(kResBlock);
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  const auto grown = grow(*graph, [](const OpView& view) -> std::string {
+    const auto region = describe_conv(view);
+    if (!region) {
+      return "no convolution";
+    }
+    if (region->sources[0].coefficients || region->sources.back().coefficients) {
+      return "no affine";
+    }
+    return region->moments ? "no moments" : "";
   });
+  ASSERT_TRUE(grown.ok()) << grown.error().message;
+  const std::string text = to_text(grown->graph);
   EXPECT_NE(text.find("%conv = region(%n.0, %n.1, %w, %b, %v, %skip)"), std::string::npos) << text;
   EXPECT_NE(text.find("%moments = channel_moments(%conv)"), std::string::npos) << text;
+  ASSERT_EQ(grown->declined.size(), 3u);
+  const std::string ops[] = {"n.0", "n.1", "moments"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(grown->declined[i].op, ops[i]);
+    EXPECT_EQ(grown->declined[i].convolution, "conv");
+    EXPECT_EQ(grown->declined[i].refusal, i < 2 ? "fake: no affine" : "fake: no moments");
+  }
 }
 
 TEST(Passes, NothingIsFusedWhenNothingIsAccepted) {
   const auto graph = graph_from_text(kResBlock);
   ASSERT_TRUE(graph.ok()) << graph.error().message;
-  EXPECT_EQ(rewrite(kResBlock,
-                    [](const Graph& g) {
-                      return grow_conv_regions(g, [](const OpView&) { return false; });
-                    }),
-            to_text(*graph));
-}
-
-std::string grow_everything(std::string_view text) {
-  return rewrite(text, [](const Graph& graph) {
-    return grow_conv_regions(graph, [](const OpView&) { return true; });
-  });
+  EXPECT_EQ(grown_text(kResBlock, [](const OpView&) { return "never"; }), to_text(*graph));
 }
 
 // The ends of a network, and the finer level of a decoder: reorders and an interpolation go, too.
@@ -385,7 +434,7 @@ output %out
 )";
 
 TEST(Passes, RegionsReadRowMajorInterpolateAndWriteRowMajor) {
-  EXPECT_EQ(grow_everything(kEnds), R"(input %x step float32[1, 2, 2, 2, 2]
+  EXPECT_EQ(grown_text(kEnds, anything), R"(input %x step float32[1, 2, 2, 2, 2]
 input %m volume float32[1, 2, 2, 2, 2]
 parameter %w [2, 4, 1, 1, 1]
 parameter %w2 [2, 2, 1, 1, 1]
@@ -414,7 +463,7 @@ alias %out = %last
 
 // What a source is made of is taken step by step; what follows a reorder is another op's.
 TEST(Passes, RegionsTakeNeighboursInTheirOrder) {
-  const std::string text = grow_everything(R"(input %x step float32[1, 2, 2, 2, 2]
+  const std::string text = grown_text(R"(input %x step float32[1, 2, 2, 2, 2]
 input %k step float32[1, 2, 2]
 parameter %w [2, 2, 1, 1, 1]
 %x.last = reorder(%x) layout="channels_last"
@@ -423,37 +472,36 @@ parameter %w [2, 2, 1, 1, 1]
 %z = reorder(%y) layout="row_major"
 %sum = add(%z, %x)
 output %sum
-)");
+)",
+                                      anything);
   EXPECT_NE(text.find("%y = region(%x, %k, %w)"), std::string::npos) << text;
   EXPECT_NE(text.find("%sum = add(%y, %x)"), std::string::npos) << text;
 }
 
 // An interpolated volume that is read twice is made once, as an op of its own.
 TEST(Passes, SourcesThatOthersReadStayVisible) {
-  const std::string text = grow_everything(R"(input %x step float32[1, 1, 2, 2, 2]
+  const std::string text = grown_text(R"(input %x step float32[1, 1, 2, 2, 2]
 parameter %w [1, 1, 1, 1, 1]
 %up = upsample_trilinear(%x)
 %y = conv3d(%up, %w)
 %z = silu(%up)
 output %y
 output %z
-)");
+)",
+                                      anything);
   EXPECT_NE(text.find("%y = conv3d(%up, %w)"), std::string::npos) << text;
 }
 
 // A result that something else reads, or that is an output, cannot vanish into a region.
 TEST(Passes, SharedResultsStayVisible) {
-  const std::string text =
-      rewrite(R"(input %x step float32[1, 1, 2, 2, 2]
+  const std::string text = grown_text(R"(input %x step float32[1, 1, 2, 2, 2]
 parameter %w [1, 1, 1, 1, 1]
 %y = conv3d(%x, %w)
 %z = add(%y, %x)
 output %z
 output %y
 )",
-              [](const Graph& graph) {
-                return grow_conv_regions(graph, [](const OpView&) { return true; });
-              });
+                                      anything);
   EXPECT_NE(text.find("%y = conv3d(%x, %w)"), std::string::npos) << text;
   EXPECT_NE(text.find("%z = add(%y, %x)"), std::string::npos) << text;
 }

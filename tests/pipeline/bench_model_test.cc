@@ -104,11 +104,11 @@ TEST(BenchModel, refuses_beyond_the_limit) {
 TEST(BenchModel, explains_every_op) {
   const auto subject = Subject::open(small_request());
   ASSERT_TRUE(subject);
-  const auto explanations =
+  const auto explained =
       explain_model(*subject, *make_cpu_backend(), test_machine(), Precision::kFp32);
-  ASSERT_TRUE(explanations) << explanations.error().message;
-  EXPECT_GT(explanations->size(), 100U);
-  for (const Explanation& explanation : *explanations) {
+  ASSERT_TRUE(explained) << explained.error().message;
+  EXPECT_GT(explained->ops.size(), 100U);
+  for (const Explanation& explanation : explained->ops) {
     EXPECT_EQ(std::count_if(explanation.choices.begin(), explanation.choices.end(),
                             [](const Choice& choice) { return choice.chosen; }),
               1)

@@ -101,11 +101,11 @@ TEST(BenchProblem, does_not_take_tf32_for_fp32) {
 TEST(BenchProblem, takes_the_implementation_that_was_asked_for) {
   const auto backend = make_cpu_backend();
   const Problem problem = *parse_problem("conv3d c8 k1 d5 h6 w7");
-  const auto explanations = explain_problem(problem, *backend, test_machine(), one_run());
-  ASSERT_TRUE(explanations) << explanations.error().message;
-  ASSERT_EQ(explanations->size(), 1U);
+  const auto explanation = explain_problem(problem, *backend, test_machine(), one_run());
+  ASSERT_TRUE(explanation) << explanation.error().message;
+  ASSERT_EQ(explanation->ops.size(), 1U);
   int tried = 0;
-  for (const Choice& choice : (*explanations)[0].choices) {
+  for (const Choice& choice : explanation->ops[0].choices) {
     ProblemOptions options = one_run();
     options.implementation = choice.implementation;
     const auto report = bench_problem(problem, *backend, test_machine(), options);
@@ -127,10 +127,10 @@ TEST(BenchProblem, takes_the_implementation_that_was_asked_for) {
 }
 
 TEST(BenchProblem, explains_a_refusal) {
-  const auto explanations = explain_problem(*parse_problem("conv3d c8 k32 d5 h6 w7"),
-                                            *make_cpu_backend(), test_machine(), one_run());
-  ASSERT_TRUE(explanations);
-  const auto& choices = (*explanations)[0].choices;
+  const auto explanation = explain_problem(*parse_problem("conv3d c8 k32 d5 h6 w7"),
+                                           *make_cpu_backend(), test_machine(), one_run());
+  ASSERT_TRUE(explanation);
+  const auto& choices = explanation->ops[0].choices;
   EXPECT_EQ(std::count_if(choices.begin(), choices.end(), [](const Choice& c) { return c.chosen; }),
             1);
   EXPECT_GE(std::count_if(choices.begin(), choices.end(),

@@ -9,9 +9,8 @@
 #include "backend/cpu/cpu_backend.h"
 #include "pipeline/machine.h"
 #include "pipeline/model.h"
-#include "runtime/choices.h"
 #include "runtime/compile.h"
-#include "runtime/lower.h"
+#include "runtime/explain.h"
 #include "support/fixture.h"
 #include "support/tolerance.h"
 #include "support/unet_case.h"
@@ -172,9 +171,9 @@ class UnetFixture : public ::testing::TestWithParam<UnetCase> {
   std::set<std::string> expect_agreement_of_each_implementation() {
     std::set<std::string> tried;
     std::map<std::string, std::map<std::string, PlanEntry>> forced;  // implementation -> plan
-    const auto lowered = lower(evaluation_->graph, *backend_, options_);
-    EXPECT_TRUE(lowered.ok());
-    for (const Explanation& op : explain(*lowered, *backend_, options_)) {
+    const auto explained = explain(evaluation_->graph, *backend_, options_);
+    EXPECT_TRUE(explained.ok());
+    for (const Explanation& op : explained->ops) {
       for (const Choice& choice : op.choices) {
         if (!choice.refusal.empty()) {
           continue;

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "backend/cpu/cpu_backend.h"
+#include "runtime/explain.h"
 #include "runtime/fake_backend.h"
-#include "runtime/lower.h"
 #include "runtime/program_data.h"
 #include "support/graph_runner.h"
 
@@ -14,15 +14,6 @@ namespace {
 using testing::FakeBackend;
 using testing::parse;
 using testing::test_machine;
-
-const Choice* chosen(const Explanation& explanation) {
-  for (const Choice& choice : explanation.choices) {
-    if (choice.chosen) {
-      return &choice;
-    }
-  }
-  return nullptr;
-}
 
 // 4 million elements: 4 MFLOP of adding, 48 MB read and written.
 constexpr std::string_view kAdd =
@@ -36,14 +27,27 @@ TEST(Choices, CountWhatAnImplementationDoes) {
   FakeBackend backend;
   backend.offer("fake.direct", 1, 1000);
   backend.offer("fake.clever", 1, 1000).does = [](const OpView&) { return Work{1e6, 24e6}; };
-  const auto explanations = explain(graph, backend, {test_machine(2), {}, {}});
-  ASSERT_EQ(explanations.size(), 1u);
-  const Explanation& explanation = explanations[0];
+  const Explanation explanation = explain_op({graph, graph.op(0)}, backend, {test_machine(2)}, "");
   EXPECT_DOUBLE_EQ(explanation.choices[0].cost_seconds, 4e6 / 1e9);
   EXPECT_DOUBLE_EQ(explanation.choices[1].cost_seconds, 1e6 / 1e9);
   EXPECT_DOUBLE_EQ(explanation.choices[1].predicted_seconds, 1e6 / 1e9 / 2);
-  ASSERT_NE(chosen(explanation), nullptr);
-  EXPECT_EQ(chosen(explanation)->implementation, "fake.clever");
+  ASSERT_NE(explanation.chosen(), nullptr);
+  EXPECT_EQ(explanation.chosen()->implementation, "fake.clever");
+}
+
+// A plan's implementation is taken though it costs more, and its refusals alone count.
+TEST(Choices, FollowThePlan) {
+  const Graph graph = parse(kAdd);
+  FakeBackend backend;
+  backend.offer("fake.fast", 10, 1000);
+  backend.offer("fake.slow", 1, 1000);
+  backend.offer("fake.never", 1, 1000).refuse = [](const OpView&) { return "never"; };
+  const OpView view{graph, graph.op(0)};
+  EXPECT_EQ(explain_op(view, backend, {test_machine()}, "fake.slow").chosen()->implementation,
+            "fake.slow");
+  EXPECT_EQ(explain_op(view, backend, {test_machine()}, "fake.never").chosen(), nullptr);
+  EXPECT_TRUE(explain_op(view, backend, {test_machine()}, "fake.slow").refusals().empty());
+  EXPECT_EQ(explain_op(view, backend, {test_machine()}, "").refusals().size(), 1u);
 }
 
 TEST(Choices, AreExplainedForEachOp) {
@@ -55,13 +59,12 @@ output %z
 )");
   const auto backend = make_cpu_backend();
   const CompileOptions options{test_machine(), {}, {}};
-  const auto lowered = lower(graph, *backend, options);
-  ASSERT_TRUE(lowered.ok()) << lowered.error().message;
-  const auto explanations = explain(*lowered, *backend, options);
-  ASSERT_EQ(explanations.size(), lowered->ops().size());
-  for (const Explanation& explanation : explanations) {
-    ASSERT_NE(chosen(explanation), nullptr) << explanation.op;
-    EXPECT_EQ(chosen(explanation)->refusal, "") << explanation.op;
+  const auto explained = explain(graph, *backend, options);
+  ASSERT_TRUE(explained.ok()) << explained.error().message;
+  ASSERT_EQ(explained->ops.size(), 4u);  // reorders at both ends
+  for (const Explanation& explanation : explained->ops) {
+    ASSERT_NE(explanation.chosen(), nullptr) << explanation.op;
+    EXPECT_EQ(explanation.chosen()->refusal, "") << explanation.op;
   }
 }
 
