@@ -81,7 +81,8 @@ struct Target {
 // operations.
 struct Work {
   double flops = 0;
-  double bytes = 0;  // of inputs, weights as they are stored packed, and outputs
+  double bytes = 0;         // of inputs, weights as they are stored packed, and outputs
+  double packed_bytes = 0;  // of the weights alone: memory that is held between launches
 };
 
 // One way to compute an op. Stateless.
@@ -96,7 +97,7 @@ class Implementation {
                                                            const Target& target) const = 0;
   // What the implementation's row of the cost table is about. Call only without a refusal.
   [[nodiscard]] virtual Work work(const OpView& view, const Target& /*target*/) const {
-    return {flops_of(view), bytes_of(view)};
+    return {flops_of(view), bytes_of(view), parameter_bytes_of(view)};
   }
   // How many times the rounding error of a direct float32 sum its results may have: above 1 only
   // where an algorithm trades accuracy for speed. Call only without a refusal.

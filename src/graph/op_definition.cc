@@ -121,6 +121,15 @@ double bytes_of(const OpView& view) {
   return bytes;
 }
 
+double parameter_bytes_of(const OpView& view) {
+  double bytes = 0;
+  for (const ValueId id : view.op.inputs) {
+    const Value& value = view.graph.value(id);
+    bytes += value.kind == ValueKind::kParameter ? static_cast<double>(value.type.bytes()) : 0;
+  }
+  return bytes;
+}
+
 Status expect_inputs(const OpInputs& inputs, std::size_t least, std::size_t most) {
   const std::size_t count = inputs.values.size();
   if (count < least || count > most) {

@@ -50,6 +50,8 @@ Result<std::vector<ValueType>> infer_types(const OpInputs& inputs);
 [[nodiscard]] double flops_of(const OpView& view);
 // Bytes of all inputs, parameters and outputs, each touched once.
 [[nodiscard]] double bytes_of(const OpView& view);
+// Of the parameters alone.
+[[nodiscard]] double parameter_bytes_of(const OpView& view);
 
 // Helpers for infer().
 Status expect_inputs(const OpInputs& inputs, std::size_t least, std::size_t most);

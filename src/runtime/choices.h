@@ -15,8 +15,9 @@ namespace mezzotint {
 struct Choice {
   std::string implementation;
   std::string refusal;  // empty: it can
-  // When it can: on one thread, which is what choices compare, so that a plan does not depend on
-  // the number of threads; and on all of the machine's.
+  // When it can: what choices compare, which is the time on one thread, so that a plan does not
+  // depend on the number of threads, and a price for the weights it holds; and the time on all of
+  // the machine's threads.
   double cost_seconds = 0;
   double predicted_seconds = 0;
   bool chosen = false;

@@ -327,14 +327,15 @@ class OnednnConv final : public Implementation {
     return std::nullopt;
   }
 
-  // One thread while the primitives are made: see conv_schedule.h.
   Work work(const OpView& view, const Target&) const override {
     const auto region = describe_conv(view);
     check(region.has_value(), "onednn.conv asked about what it refuses");
     const bool few = view.input(region->weight).type.shape[1] < kLeastSourceChannels;
-    return {flops_of(view) * (few ? kFewInputsSlowdown : 1.0), bytes_of(view)};
+    return {flops_of(view) * (few ? kFewInputsSlowdown : 1.0), bytes_of(view),
+            parameter_bytes_of(view)};
   }
 
+  // One thread while the primitives are made: see conv_schedule.h.
   Result<std::unique_ptr<Kernel>> prepare(const OpView& view, const Target& target) const override {
     const ComputeScope one_thread{ThreadTeam(1)};
     try {

@@ -60,7 +60,7 @@ Work work_of(const OpView& view, const ConvRegion& region, WinogradTile tile, st
   const auto tiles = static_cast<double>(shape[0] * grid.tiles());
   const auto positions = static_cast<double>(grid.positions());
   const auto outputs = static_cast<double>(round_up(shape[1], lanes));
-  Work work{tiles * positions * kFinish * outputs, bytes_of(view)};
+  Work work{tiles * positions * kFinish * outputs, bytes_of(view) - parameter_bytes_of(view), 0};
   for (const ConvSource& source : region.sources) {
     const auto channels = static_cast<double>(round_up(source.channels, lanes));
     double per_tile = positions * (2 * outputs + kTransform);
@@ -69,9 +69,9 @@ Work work_of(const OpView& view, const ConvRegion& region, WinogradTile tile, st
                   (kStage + (source.coefficients ? kNormalise : 0.0));
     }
     work.flops += tiles * channels * per_tile;
-    constexpr double kTaps = 27;
-    work.bytes += channels * outputs * (positions - kTaps) * sizeof(float);
+    work.packed_bytes += channels * outputs * positions * sizeof(float);
   }
+  work.bytes += work.packed_bytes;
   return work;
 }
 
