@@ -66,7 +66,7 @@ TEST(BenchModel, synthetic_activations_are_sane) {
 }
 
 TEST(BenchModel, names_the_op_that_is_wrong) {
-  const std::string op = "middle_block.0.in_layers.1";
+  const std::string op = "middle_block.0.in_layers.2";
   const CorruptBackend backend(make_cpu_backend(), op, [](const ValueType&, const Buffer& output) {
     output.as<float>()[0] += 0.01F;
   });
