@@ -23,7 +23,11 @@ Result<AlignedBuffer> AlignedBuffer::allocate(std::size_t bytes) {
   // tensor's time, and a fifth of a kernel's that strides through weights of a few megabytes.
   const std::size_t alignment = bytes >= kHugePage ? kHugePage : kAlignment;
   const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  void* memory = rounded < bytes ? nullptr : std::aligned_alloc(alignment, rounded);
+  // Not aligned_alloc(), which wants a whole number of alignments.
+  void* memory = nullptr;
+  if (rounded < bytes || posix_memalign(&memory, alignment, rounded) != 0) {
+    memory = nullptr;
+  }
   if (memory == nullptr) {
     return resource_error(
         "cannot allocate {} bytes of memory: use a smaller size or a larger machine", bytes);

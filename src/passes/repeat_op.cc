@@ -7,6 +7,18 @@
 #include "passes/rewriter.h"
 
 namespace mezzotint {
+namespace {
+
+// NAME.again, NAME.again2 ...
+std::string free_name(const Graph& graph, const std::string& name) {
+  std::string again = fmt::format("{}.again", name);
+  for (int number = 2; graph.find_value(again); ++number) {
+    again = fmt::format("{}.again{}", name, number);
+  }
+  return again;
+}
+
+}  // namespace
 
 Result<Graph> repeat_op(const Graph& graph, OpId op, std::span<const OpId> readers) {
   check(!readers.empty() && *std::min_element(readers.begin(), readers.end()) > op,
@@ -18,7 +30,7 @@ Result<Graph> repeat_op(const Graph& graph, OpId op, std::span<const OpId> reade
   for (OpId id = 0; id < graph.ops().size(); ++id) {
     if (id == first) {
       Op copy = original;
-      copy.name = fmt::format("{}.again", original.name);
+      copy.name = free_name(graph, original.name);
       for (ValueId& input : copy.inputs) {
         input = rewriter.at(input);
       }

@@ -169,6 +169,8 @@ Status Painter::paint(std::span<const float> condition, const NoiseSource& noise
 // that run once per mask included.
 Status Painter::evaluate(std::span<const float> condition, std::span<const float> x,
                          const StepInfo& step, std::span<float> eps) {
+  check(chain_.options.timesteps.at(static_cast<std::size_t>(step.index)) == step.timestep,
+        "the sampler visits a timestep that the session has no row for");
   if (Status status = session_->evaluate(x, step.index, eps, {team_, cancel_, {}}); !status) {
     return status;
   }

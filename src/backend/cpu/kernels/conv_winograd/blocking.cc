@@ -13,7 +13,7 @@ constexpr std::int64_t kMostSegment = 48;
 // Segments to aim for, so that few workers are idle at the end.
 constexpr std::int64_t kSegments = 16;
 
-// Tiles that the multiplication keeps in registers at a time.
+// Tiles that the multiplication keeps in registers at a time (multiply-inl.h).
 constexpr std::int64_t kRowBlock = 6;
 // Larger blocks were slower whatever the sizes.
 constexpr double kMostBlock = 18;

@@ -2,10 +2,9 @@
 // feeds them. A tile is a cube of m^3 outputs, computed from (m + 2)^3 inputs by (m + 2)^3 products
 // per pair of channels. All float32; "vector" is ISA's register, kLanes floats.
 //
-//   transform   inputs -> V[position][tile][channel]
-//   multiply    M[position][tile][output] = V[position][tile][channel] *
-//   U[position][channel][output] finish      M -> outputs, plus constants and residual, and the
-//   moments of the result
+//   transform:  inputs -> V[position][tile][channel]
+//   multiply:   M[position] = V[position] U[position], [tile][channel] x [channel][output]
+//   finish:     M -> outputs, plus constants and residual; the moments of the result
 #pragma once
 
 #include <cstdint>
@@ -65,7 +64,6 @@ struct WinogradOutput {
 struct WinogradStages {
   std::int64_t lanes;
   std::int64_t panel_vectors;  // most vectors of outputs per panel
-  std::int64_t row_block;      // tiles that multiply keeps in registers at a time
   void (*stage)(const WinogradStage& stage, float* staged);
   void (*multiply)(const WinogradProduct& product);
   // By tile size: [0] for F(2), [1] for F(4).

@@ -11,7 +11,6 @@ namespace {
 constexpr WinogradStages kStages{
     kLanes,
     kPanelVectors,
-    kRowBlock,
     stage,
     multiply,
     {transform<Tile2>, transform<Tile4>},

@@ -64,7 +64,7 @@ Work work_of(const OpView& view, const ConvRegion& region, WinogradTile tile, st
   for (const ConvSource& source : region.sources) {
     const auto channels = static_cast<double>(round_up(source.channels, lanes));
     double per_tile = positions * (2 * outputs + kTransform);
-    if (source.upsample || source.coefficients) {
+    if (source.upsample || source.coefficients || source.channels % lanes != 0) {
       per_tile += staged_values(grid, source.upsample) *
                   (kStage + (source.coefficients ? kNormalise : 0.0));
     }
