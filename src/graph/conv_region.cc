@@ -167,6 +167,16 @@ class BodyReader {
 
 }  // namespace
 
+std::vector<std::size_t> in_place_inputs(const ConvRegion& region) {
+  const auto is_residual = [&](const ConvSource& source) {
+    return source.input == region.residual;
+  };
+  if (!region.residual || std::ranges::any_of(region.sources, is_residual)) {
+    return {};
+  }
+  return {*region.residual};
+}
+
 std::optional<ConvRegion> describe_conv(const OpView& view) {
   const Op& op = view.op;
   if (op.kind == OpKind::region) {

@@ -37,6 +37,10 @@ struct ConvRegion {
   std::int64_t padding = 0;
 };
 
+// Inputs whose memory the result may take over: the residual, unless it is a source as well, whose
+// borders neighbouring blocks read after a block has been written.
+[[nodiscard]] std::vector<std::size_t> in_place_inputs(const ConvRegion& region);
+
 // For a conv3d or a region around one; nothing for any other op or form.
 [[nodiscard]] std::optional<ConvRegion> describe_conv(const OpView& view);
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/error.h"
 #include "base/quote.h"
 #include "imaging/fit.h"

@@ -23,12 +23,13 @@ Choice consider(const Implementation& implementation, const OpView& view, const 
   }
   const auto row = backend.costs().find(implementation.name(), target.machine.isa);
   if (!row) {
-    choice.cost_seconds = std::numeric_limits<double>::infinity();  // nothing speaks for it
+    choice.one_thread_seconds = std::numeric_limits<double>::infinity();  // nothing speaks for it
+    choice.cost_seconds = choice.one_thread_seconds;
     return choice;
   }
   const Work work = implementation.work(view, target);
-  choice.cost_seconds =
-      CostTable::seconds(*row, work.flops, work.bytes, 1) + work.packed_bytes * kSecondsPerHeldByte;
+  choice.one_thread_seconds = CostTable::seconds(*row, work.flops, work.bytes, 1);
+  choice.cost_seconds = choice.one_thread_seconds + work.packed_bytes * kSecondsPerHeldByte;
   choice.predicted_seconds =
       CostTable::seconds(*row, work.flops, work.bytes, target.machine.threads);
   return choice;

@@ -15,9 +15,9 @@ namespace mezzotint {
 struct Choice {
   std::string implementation;
   std::string refusal;  // empty: it can
-  // When it can: what choices compare, which is the time on one thread, so that a plan does not
-  // depend on the number of threads, and a price for the weights it holds; and the time on all of
-  // the machine's threads.
+  // When it can: the time on one thread; that and a price for the weights it holds, which choices
+  // compare, so that a plan does not depend on the number of threads; the time on all of them.
+  double one_thread_seconds = 0;
   double cost_seconds = 0;
   double predicted_seconds = 0;
   bool chosen = false;

@@ -25,7 +25,7 @@ Result<Selection> Selection::make(const Graph& lowered, const Backend& backend,
       if (choice.refusal.empty()) {
         chosen = choice.chosen ? choices.options.size() : chosen;
         choices.options.push_back(
-            {implementations[i], choice.cost_seconds, choice.predicted_seconds, nullptr});
+            {implementations[i], choice.one_thread_seconds, choice.predicted_seconds, nullptr});
       }
     }
     if (!chosen) {
@@ -52,7 +52,7 @@ std::vector<OpNeeds> Selection::needs() const {
     if (options_->allow_in_place) {
       memory.aliasable_inputs = kernel.aliasable_inputs();
     }
-    needs.push_back({std::move(memory), chosen(id).cost_seconds});
+    needs.push_back({std::move(memory), chosen(id).one_thread_seconds});
   }
   return needs;
 }
@@ -94,6 +94,7 @@ class Selection::Trader {
     }
     Choices& choices = selection_.ops_[best->op];
     const Option& option = choices.options[best->option];
+    choices.options[choices.chosen].is_given_up = true;
     packed_ += option.kernel->packed_bytes();
     packed_ -= selection_.chosen(best->op).kernel->packed_bytes();
     for (const std::size_t position : positions_[best->op]) {
@@ -120,12 +121,14 @@ class Selection::Trader {
     for (OpId id = 0; id < selection_.ops_.size(); ++id) {
       Choices& choices = selection_.ops_[id];
       for (std::size_t i = 0; !choices.is_planned && i < choices.options.size(); ++i) {
-        if (i == choices.chosen || !std::isfinite(choices.options[i].cost_seconds) ||
+        if (i == choices.chosen || choices.options[i].is_given_up ||
+            !std::isfinite(choices.options[i].one_thread_seconds) ||
             !prepare(id, choices.options[i])) {
           continue;
         }
         const double saved = saving(id, *choices.options[i].kernel);
-        const double seconds = choices.options[i].cost_seconds - selection_.chosen(id).cost_seconds;
+        const double seconds =
+            choices.options[i].one_thread_seconds - selection_.chosen(id).one_thread_seconds;
         const double worth =
             seconds > 0 ? saved / seconds : std::numeric_limits<double>::infinity();
         if (saved > 0 && (!best || worth > best->worth)) {

@@ -19,9 +19,10 @@ class Selection {
   // One way to compute an op.
   struct Option {
     const Implementation* implementation = nullptr;
-    double cost_seconds = 0;  // Choice::cost_seconds, and likewise
+    double one_thread_seconds = 0;  // as Choice has them
     double predicted_seconds = 0;
     std::unique_ptr<Kernel> kernel;  // null: not prepared yet, or cannot be
+    bool is_given_up = false;        // for another that needs less memory, for good
   };
 
   // What the plan names, else the cheapest. All arguments must outlive the selection. kUnsupported

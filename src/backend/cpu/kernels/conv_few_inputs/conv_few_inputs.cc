@@ -61,18 +61,7 @@ class ConvFewInputsKernel final : public Kernel {
   std::size_t load_bytes() const override {
     return static_cast<std::size_t>(depth() * shape_[1]) * sizeof(float);
   }
-  // The residual, unless it is a source as well: neighbouring blocks read the borders of a source
-  // after this block has been written.
-  AliasableInputs aliasable_inputs() const override {
-    const auto is_residual = [&](const ConvSource& source) {
-      return source.input == region_.residual;
-    };
-    if (!region_.residual ||
-        std::any_of(region_.sources.begin(), region_.sources.end(), is_residual)) {
-      return {};
-    }
-    return {*region_.residual};
-  }
+  AliasableInputs aliasable_inputs() const override { return in_place_inputs(region_); }
 
   Status load(ParameterSource& source) override {
     auto packed = AlignedBuffer::allocate(packed_bytes());

@@ -73,17 +73,7 @@ class WinogradKernel final : public Kernel {
     return constants_bytes() + moments_bytes() +
            static_cast<std::size_t>(slots_) * align_up(slot_floats() * sizeof(float));
   }
-  // The residual, unless it is a source as well: neighbouring tiles read the borders of a source
-  // after this tile has been written.
-  AliasableInputs aliasable_inputs() const override {
-    const auto is_residual = [&](const ConvSource& source) {
-      return source.input == region_.residual;
-    };
-    if (!region_.residual || std::ranges::any_of(region_.sources, is_residual)) {
-      return {};
-    }
-    return {*region_.residual};
-  }
+  AliasableInputs aliasable_inputs() const override { return in_place_inputs(region_); }
 
   Status load(ParameterSource& source) override {
     auto packed = AlignedBuffer::allocate(packed_bytes());
