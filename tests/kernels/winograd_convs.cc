@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include "backend/conv_op.h"
 #include "backend/cpu/kernels/conv_winograd/error.h"
@@ -126,12 +127,12 @@ TEST_P(WinogradConvs, Plain) {
 }
 
 TEST_P(WinogradConvs, Epilogues) {
-  const ConvCase c{48, 40, {5, 6, 7}, cube3, 1, 1, 2};
+  const ConvCase c{33, 20, {5, 6, 7}, cube3, 1, 1, 2};
   for (const int bits : {0, 1, 2, 4}) {
-    SingleOp op = fused_conv(c, {{48}, (bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0});
+    SingleOp op = fused_conv(c, {{c.in}, (bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0});
     check(op, fmt::format("epilogue {}", bits));
   }
-  for (const ConvCase& other : cases) {
+  for (const ConvCase& other : std::span(cases).first(5)) {
     SingleOp op = fused_conv(other, {{other.in}, true, true, true});
     check(op, other.text() + " and all epilogues");
   }
@@ -140,7 +141,7 @@ TEST_P(WinogradConvs, Epilogues) {
 TEST_P(WinogradConvs, SeveralSources) {
   const std::vector<std::int64_t> forms[] = {{16, 32}, {17, 31}, {1, 3, 44}, {16, 16, 16}};
   for (const auto& sources : forms) {
-    const ConvCase c{48, 33, {6, 5, 9}, cube3, 1, 1, 2};
+    const ConvCase c{48, 17, {6, 5, 3}, cube3, 1, 1, 2};
     SingleOp op = fused_conv(c, {sources, true, true, true});
     check(op, fmt::format("{} sources, first {}", sources.size(), sources[0]));
   }
