@@ -79,7 +79,7 @@ void print_op_table(const ModelReport& report) {
 
 std::string why(const Declined& declined) {
   return declined.refusal.empty()
-             ? fmt::format("apart {}, fused {} on one thread", duration(declined.apart_seconds),
+             ? fmt::format("costs {} apart, {} fused", duration(declined.apart_seconds),
                            duration(declined.fused_seconds))
              : declined.refusal;
 }

@@ -90,7 +90,7 @@ class Arranger {
     return bytes;
   }
 
-  // Ops of a step that could run again after `peak`, those that free most first.
+  // Ops of a step that could run a second time, after `peak`, those that free most first.
   [[nodiscard]] std::vector<OpId> waiting_at(std::size_t peak) const {
     const Graph& graph = best_.graph;
     const std::vector<bool> in_arena = arena_values(graph);
@@ -100,6 +100,7 @@ class Arranger {
       const std::int64_t bytes = bytes_freed(graph.op(id), peak, in_arena);
       const bool can_repeat =
           graph.value(outputs[0]).rate == Rate::kStep &&
+          std::count(best_.origin.begin(), best_.origin.end(), best_.origin[id]) == 1 &&
           std::all_of(outputs.begin(), outputs.end(), [&](ValueId v) { return in_arena[v]; });
       if (bytes > 0 && can_repeat) {
         waiting.emplace_back(bytes, id);

@@ -15,11 +15,11 @@ struct Lowered {
   // As the backend will run it: activations in NDHWC, convolution regions grown, dead ops gone. Its
   // outputs are the original's, then the kept values that are none of these, in their order.
   Graph graph;
-  std::vector<Declined> declined;  // by the regions, at costs on one thread
+  std::vector<Declined> declined;  // by the regions, at costs as in Choice::cost_seconds
 };
 
 // kInvalidInput names an output or a kept name that is no (float32) result of an op. Regions grow
-// by what the cost table says for one thread, so that they do not depend on the number of threads;
+// by Choice::cost_seconds, so that they do not depend on the number of threads;
 // of the plan's entries only a convolution's own shapes its region, which then takes what that
 // implementation can.
 [[nodiscard]] Result<Lowered> lower(const Graph& graph, const Backend& backend,

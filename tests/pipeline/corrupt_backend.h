@@ -72,6 +72,9 @@ class CorruptBackend final : public Backend {
                                                      const Target& target) const override {
       return right_.refusal(view, target);
     }
+    [[nodiscard]] Work work(const OpView& view, const Target& target) const override {
+      return right_.work(view, target);
+    }
     [[nodiscard]] double error_growth(const OpView& view) const override {
       return right_.error_growth(view);
     }
