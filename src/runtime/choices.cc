@@ -8,13 +8,8 @@
 namespace mezzotint {
 namespace {
 
-// What memory is worth: a gigabyte of weights has to save a second of one thread in each run of the
-// program. The finest levels of a UNet hold a fortieth of its weights and three quarters of its
-// operations; at the coarsest the largest transforms save next to nothing.
-constexpr double kSecondsPerHeldByte = 1e-9;
-
 Choice consider(const Implementation& implementation, const OpView& view, const Backend& backend,
-                const Target& target) {
+                const Target& target, double memory_price) {
   Choice choice;
   choice.implementation = implementation.name();
   if (auto reason = implementation.refusal(view, target)) {
@@ -29,7 +24,8 @@ Choice consider(const Implementation& implementation, const OpView& view, const 
   }
   const Work work = implementation.work(view, target);
   choice.one_thread_seconds = CostTable::seconds(*row, work.flops, work.bytes, 1);
-  choice.cost_seconds = choice.one_thread_seconds + work.packed_bytes * kSecondsPerHeldByte;
+  choice.cost_seconds = choice.one_thread_seconds + work.packed_bytes * memory_price;
+  choice.packed_bytes = work.packed_bytes;
   choice.predicted_seconds =
       CostTable::seconds(*row, work.flops, work.bytes, target.machine.threads);
   return choice;
@@ -53,10 +49,10 @@ std::map<std::string, std::string> Explanation::refusals() const {
 }
 
 Explanation explain_op(const OpView& view, const Backend& backend, const Target& target,
-                       const std::string& planned) {
+                       const std::string& planned, double memory_price) {
   Explanation explanation{view.op.name, view.op.kind, planned, {}};
   for (const Implementation* implementation : backend.implementations(view.op.kind)) {
-    explanation.choices.push_back(consider(*implementation, view, backend, target));
+    explanation.choices.push_back(consider(*implementation, view, backend, target, memory_price));
   }
   Choice* best = nullptr;
   for (Choice& choice : explanation.choices) {

@@ -15,11 +15,12 @@ namespace mezzotint {
 struct Choice {
   std::string implementation;
   std::string refusal;  // empty: it can
-  // When it can: the time on one thread; that and a price for the weights it holds, which choices
+  // When it can: the time on one thread; that and the price of the weights it holds, which choices
   // compare, so that a plan does not depend on the number of threads; the time on all of them.
   double one_thread_seconds = 0;
   double cost_seconds = 0;
   double predicted_seconds = 0;
+  double packed_bytes = 0;  // Work::packed_bytes
   bool chosen = false;
 };
 
@@ -35,8 +36,10 @@ struct Explanation {
   [[nodiscard]] std::map<std::string, std::string> refusals() const;
 };
 
+// memory_price: seconds that a byte of packed weights costs (memory_price.h).
 [[nodiscard]] Explanation explain_op(const OpView& view, const Backend& backend,
-                                     const Target& target, const std::string& planned);
+                                     const Target& target, const std::string& planned,
+                                     double memory_price);
 
 // kUnsupported: why an op without a chosen implementation cannot be computed.
 [[nodiscard]] Error nothing_can(const Explanation& explanation);

@@ -6,6 +6,7 @@
 #include "graph/op_definition.h"
 #include "runtime/arrangement.h"
 #include "runtime/lower.h"
+#include "runtime/memory_price.h"
 #include "runtime/selection.h"
 
 namespace mezzotint {
@@ -16,37 +17,55 @@ class Compiler {
   Compiler(const Graph& original, const Backend& backend, const CompileOptions& options)
       : original_(original), backend_(backend), options_(options) {}
 
+  // Under a memory limit that regions as grown do not meet, memory gets dearer until they do: a
+  // region that fuses less may be computed in ways that hold less.
   Result<Program> run() {
-    const auto lowered = lower(original_, backend_, options_);
-    if (!lowered) {
-      return lowered.error();
+    const std::span<const double> prices = memory_prices();
+    double least_price = prices.front();
+    for (;;) {
+      const auto lowered = lower(original_, backend_, options_, least_price);
+      if (!lowered) {
+        return lowered.error();
+      }
+      if (Status status = check_plan(options_.plan, original_, lowered->graph); !status) {
+        return status.error();
+      }
+      auto selection = Selection::make(*lowered, backend_, options_);
+      if (!selection) {
+        return selection.error();
+      }
+      auto arrangement = arrange_within_limit(lowered->graph, *selection);
+      if (!arrangement) {
+        return arrangement.error();
+      }
+      const auto dearer = std::ranges::upper_bound(prices, lowered->memory_price);
+      if (fits(*selection, *arrangement) || dearer == prices.end()) {
+        return build(*lowered, *selection, *arrangement);
+      }
+      least_price = *dearer;
     }
-    if (Status status = check_plan(options_.plan, original_, lowered->graph); !status) {
-      return status.error();
-    }
-    auto selection = Selection::make(lowered->graph, backend_, options_);
-    if (!selection) {
-      return selection.error();
-    }
-    auto arrangement = arrange_within_limit(lowered->graph, *selection);
-    if (!arrangement) {
-      return arrangement.error();
-    }
-    place_externals(arrangement->graph);
-    add_nodes(lowered->graph, *arrangement, *selection);
-    for (OpId id = 0; id < lowered->graph.ops().size(); ++id) {
-      program_.kernels_.push_back(selection->take_kernel(id));
-    }
-    program_.arena_bytes_ = arrangement->arena_bytes;
-    program_.graph_ = std::move(arrangement->graph);
-    return std::move(program_);
   }
 
  private:
+  Program build(const Lowered& lowered, Selection& selection, Arrangement& arrangement) {
+    place_externals(arrangement.graph);
+    add_nodes(lowered.graph, arrangement, selection);
+    for (OpId id = 0; id < lowered.graph.ops().size(); ++id) {
+      program_.kernels_.push_back(selection.take_kernel(id));
+    }
+    program_.arena_bytes_ = arrangement.arena_bytes;
+    program_.graph_ = std::move(arrangement.graph);
+    return std::move(program_);
+  }
+
+  [[nodiscard]] bool fits(const Selection& selection, const Arrangement& arrangement) const {
+    return !options_.memory_limit ||
+           selection.peak_bytes(arrangement.arena_bytes) <= *options_.memory_limit;
+  }
+
   Result<Arrangement> arrange_within_limit(const Graph& lowered, Selection& selection) const {
     auto arrangement = arrange(lowered, selection.needs());
-    while (arrangement && options_.memory_limit &&
-           selection.peak_bytes(arrangement->arena_bytes) > *options_.memory_limit &&
+    while (arrangement && !fits(selection, *arrangement) &&
            selection.shrink(*arrangement, *options_.memory_limit)) {
       arrangement = arrange(lowered, selection.needs());
     }

@@ -28,8 +28,9 @@ Result<ProgramExplanation> explain(const Graph& graph, const Backend& backend,
   ProgramExplanation explanation;
   for (const Op& op : lowered->graph.ops()) {
     const OpView view{lowered->graph, op};
-    explanation.ops.push_back(
-        explain_op(view, backend, options.target(), options.plan.implementation_of(op.name)));
+    explanation.ops.push_back(explain_op(view, backend, options.target(),
+                                         options.plan.implementation_of(op.name),
+                                         lowered->memory_price));
     if (view.output().rate == Rate::kStep && only_passes_over_memory(view)) {
       Unfused unfused{op.name, op.kind, {}};
       std::ranges::copy_if(lowered->declined, std::back_inserter(unfused.declined),

@@ -1,11 +1,13 @@
 #include "runtime/lower.h"
 
 #include <algorithm>
-#include <functional>
+#include <iterator>
+#include <span>
 
 #include "base/error.h"
 #include "graph/verifier.h"
 #include "runtime/choices.h"
+#include "runtime/memory_price.h"
 
 namespace mezzotint {
 namespace {
@@ -57,11 +59,12 @@ Result<Graph> keep_activations(const Graph& graph, const std::vector<std::string
   return kept;
 }
 
-Price price(const OpView& view, const Backend& backend, const CompileOptions& options) {
+Price price(const OpView& view, const Backend& backend, const CompileOptions& options,
+            double memory_price) {
   const bool convolution = view.op.kind == OpKind::conv3d || view.op.kind == OpKind::region;
-  const Explanation explanation =
-      explain_op(view, backend, options.target(),
-                 convolution ? options.plan.implementation_of(view.op.name) : std::string());
+  const Explanation explanation = explain_op(
+      view, backend, options.target(),
+      convolution ? options.plan.implementation_of(view.op.name) : std::string(), memory_price);
   Price price;
   if (const Choice* chosen = explanation.chosen(); chosen != nullptr) {
     price.seconds = chosen->cost_seconds;
@@ -70,42 +73,64 @@ Price price(const OpView& view, const Backend& backend, const CompileOptions& op
   return price;
 }
 
+Result<Lowered> grow_at(const Graph& graph, const Backend& backend, const CompileOptions& options,
+                        double memory_price) {
+  auto grown = grow_conv_regions(
+      graph, [&](const OpView& view) { return price(view, backend, options, memory_price); });
+  if (!grown) {
+    return grown.error();
+  }
+  if (Status status = verify(grown->graph); !status) {
+    return status.error();
+  }
+  return Lowered{std::move(grown->graph), std::move(grown->declined), memory_price};
+}
+
+double held_weights(const Lowered& lowered, const Backend& backend, const CompileOptions& options) {
+  double held = 0;
+  for (const Op& op : lowered.graph.ops()) {
+    const Explanation explanation =
+        explain_op({lowered.graph, op}, backend, options.target(),
+                   options.plan.implementation_of(op.name), lowered.memory_price);
+    if (const Choice* chosen = explanation.chosen(); chosen != nullptr) {
+      held += chosen->packed_bytes;
+    }
+  }
+  return held;
+}
+
 }  // namespace
 
-Result<Lowered> lower(const Graph& graph, const Backend& backend, const CompileOptions& options) {
+Result<Lowered> lower(const Graph& graph, const Backend& backend, const CompileOptions& options,
+                      double least_price) {
   if (Status status = verify(graph); !status) {
     return status.error();
   }
   if (Status status = check_outputs(graph); !status) {
     return status.error();
   }
-  auto kept = keep_activations(graph, options.keep);
-  if (!kept) {
-    return kept.error();
-  }
-  Lowered lowered{std::move(*kept), {}};
-  const auto grow = [&](const Graph& g) -> Result<Graph> {
-    auto grown =
-        grow_conv_regions(g, [&](const OpView& view) { return price(view, backend, options); });
-    if (!grown) {
-      return grown.error();
+  auto rewritten = keep_activations(graph, options.keep);
+  for (const auto pass : {remove_dead_ops, sink_concat, merge_equal_ops, use_channels_last}) {
+    if (rewritten) {
+      rewritten = pass(*rewritten);
     }
-    lowered.declined = std::move(grown->declined);
-    return std::move(grown->graph);
-  };
-  const std::function<Result<Graph>(const Graph&)> passes[] = {
-      remove_dead_ops, sink_concat, merge_equal_ops, use_channels_last, grow};
-  for (const auto& pass : passes) {
-    auto rewritten = pass(lowered.graph);
     if (!rewritten) {
       return rewritten.error();
     }
     if (Status status = verify(*rewritten); !status) {
       return status.error();
     }
-    lowered.graph = std::move(*rewritten);
   }
-  return lowered;
+  const std::span<const double> prices = memory_prices();
+  const double budget = weight_budget(*rewritten);
+  auto price_now = std::ranges::lower_bound(prices, least_price);
+  for (;; ++price_now) {
+    auto lowered = grow_at(*rewritten, backend, options, *price_now);
+    if (!lowered || std::next(price_now) == prices.end() ||
+        held_weights(*lowered, backend, options) <= budget) {
+      return lowered;
+    }
+  }
 }
 
 Status check_plan(const Plan& plan, const Graph& graph, const Graph& lowered) {

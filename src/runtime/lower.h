@@ -16,14 +16,18 @@ struct Lowered {
   // outputs are the original's, then the kept values that are none of these, in their order.
   Graph graph;
   std::vector<Declined> declined;  // by the regions, at costs as in Choice::cost_seconds
+  double memory_price = 0;         // at which regions grew, and implementations are chosen
 };
 
 // kInvalidInput names an output or a kept name that is no (float32) result of an op. Regions grow
 // by Choice::cost_seconds, so that they do not depend on the number of threads;
 // of the plan's entries only a convolution's own shapes its region, which then takes what that
 // implementation can.
+//
+// The price of memory is the first of memory_prices(), from `least_price` (one of them) on, at
+// which the packed weights keep within weight_budget(); the last one if none is.
 [[nodiscard]] Result<Lowered> lower(const Graph& graph, const Backend& backend,
-                                    const CompileOptions& options);
+                                    const CompileOptions& options, double least_price = 0);
 
 // kInvalidInput names a plan entry that no op of the lowered graph answers to: it would be ignored.
 Status check_plan(const Plan& plan, const Graph& graph, const Graph& lowered);

@@ -10,13 +10,14 @@
 
 namespace mezzotint {
 
-Result<Selection> Selection::make(const Graph& lowered, const Backend& backend,
+Result<Selection> Selection::make(const Lowered& lowered, const Backend& backend,
                                   const CompileOptions& options) {
-  Selection selection(lowered, options);
-  for (const Op& op : lowered.ops()) {
-    const OpView view{lowered, op};
+  Selection selection(lowered.graph, options);
+  for (const Op& op : lowered.graph.ops()) {
+    const OpView view{lowered.graph, op};
     const Explanation explanation =
-        explain_op(view, backend, options.target(), options.plan.implementation_of(op.name));
+        explain_op(view, backend, options.target(), options.plan.implementation_of(op.name),
+                   lowered.memory_price);
     const auto implementations = backend.implementations(op.kind);
     Choices choices;
     std::optional<std::size_t> chosen;

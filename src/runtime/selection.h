@@ -11,6 +11,7 @@
 #include "mezzotint/result.h"
 #include "runtime/arrangement.h"
 #include "runtime/compile_options.h"
+#include "runtime/lower.h"
 
 namespace mezzotint {
 
@@ -27,7 +28,7 @@ class Selection {
 
   // What the plan names, else the cheapest. All arguments must outlive the selection. kUnsupported
   // names an op that no implementation can compute, with each one's reason.
-  static Result<Selection> make(const Graph& lowered, const Backend& backend,
+  static Result<Selection> make(const Lowered& lowered, const Backend& backend,
                                 const CompileOptions& options);
 
   [[nodiscard]] const Option& chosen(OpId op) const { return ops_[op].options[ops_[op].chosen]; }

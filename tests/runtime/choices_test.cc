@@ -27,7 +27,7 @@ TEST(Choices, CountWhatAnImplementationDoes) {
   FakeBackend backend;
   backend.offer("fake.direct", 1, 1000);
   backend.offer("fake.clever", 1, 1000).does = [](const OpView&) { return Work{1e6, 24e6}; };
-  const Explanation explanation = explain_op({graph, graph.op(0)}, backend, {test_machine(2)}, "");
+  const Explanation explanation = explain_op({graph, graph.op(0)}, backend, {test_machine(2)}, "", 0);
   EXPECT_DOUBLE_EQ(explanation.choices[0].cost_seconds, 4e6 / 1e9);
   EXPECT_DOUBLE_EQ(explanation.choices[1].cost_seconds, 1e6 / 1e9);
   EXPECT_DOUBLE_EQ(explanation.choices[1].predicted_seconds, 1e6 / 1e9 / 2);
@@ -43,11 +43,11 @@ TEST(Choices, FollowThePlan) {
   backend.offer("fake.slow", 1, 1000);
   backend.offer("fake.never", 1, 1000).refuse = [](const OpView&) { return "never"; };
   const OpView view{graph, graph.op(0)};
-  EXPECT_EQ(explain_op(view, backend, {test_machine()}, "fake.slow").chosen()->implementation,
+  EXPECT_EQ(explain_op(view, backend, {test_machine()}, "fake.slow", 0).chosen()->implementation,
             "fake.slow");
-  EXPECT_EQ(explain_op(view, backend, {test_machine()}, "fake.never").chosen(), nullptr);
-  EXPECT_TRUE(explain_op(view, backend, {test_machine()}, "fake.slow").refusals().empty());
-  EXPECT_EQ(explain_op(view, backend, {test_machine()}, "").refusals().size(), 1u);
+  EXPECT_EQ(explain_op(view, backend, {test_machine()}, "fake.never", 0).chosen(), nullptr);
+  EXPECT_TRUE(explain_op(view, backend, {test_machine()}, "fake.slow", 0).refusals().empty());
+  EXPECT_EQ(explain_op(view, backend, {test_machine()}, "", 0).refusals().size(), 1u);
 }
 
 TEST(Choices, AreExplainedForEachOp) {
