@@ -89,6 +89,7 @@ std::vector<Spec> specs() {
       conv(192, 192, 16, 3, 1),
       conv(256, 256, 8, 3, 1),
       conv(512, 256, 8, 3, 1),
+      conv(512, 256, 2, 3, 1),  // all weights, for the bandwidth of those that hold more of them
       conv(64, 64, 64, 3, 2),
       conv(128, 64, 64, 1, 1),
       conv(3, 64, 64, 3, 1),
@@ -240,6 +241,7 @@ Machine machine_from_environment() {
   const char* isa = std::getenv("MEZZOTINT_BENCH_ISA");
   machine.isa = isa == nullptr ? *detected : isa_from_name(isa).value_or(*detected);
   const char* threads = std::getenv("MEZZOTINT_BENCH_THREADS");
+  machine.l2_bytes = l2_cache_bytes();
   machine.threads = threads == nullptr ? 1 : std::max(1, std::atoi(threads));
   return machine;
 }

@@ -7,14 +7,23 @@ namespace mezzotint {
 namespace {
 
 constexpr double kLeastBudget = 350e6;
-constexpr double kOfLargestActivation = 0.5;
+constexpr double kOfLargestActivation = 0.25;
 
-// Half as much again each time. At 1e-9 whole-head at 128^3 takes the largest transform at its
-// three finest levels and none at the coarsest; at the last, weights are never worth their
-// transform.
-constexpr std::array<double, 13> kPrices = {0,      2.5e-10, 3.8e-10, 5.6e-10, 8.4e-10,
-                                            1.3e-9, 1.9e-9,  2.8e-9,  4.3e-9,  6.4e-9,
-                                            9.6e-9, 1.4e-8,  1e-6};
+constexpr double kLowestPrice = 2.5e-10;
+constexpr double kStep = 1.2;
+constexpr std::size_t kSteps = 24;
+// At which no transform is worth its weights.
+constexpr double kHighestPrice = 1e-6;
+
+constexpr auto kPrices = [] {
+  std::array<double, kSteps + 2> prices{};  // the first is nothing
+  double price = kLowestPrice;
+  for (std::size_t i = 1; i <= kSteps; ++i, price *= kStep) {
+    prices.at(i) = price;
+  }
+  prices.back() = kHighestPrice;
+  return prices;
+}();
 
 }  // namespace
 

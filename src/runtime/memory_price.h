@@ -12,8 +12,9 @@ namespace mezzotint {
 // Ascending from nothing; lower() takes the first at which the weights keep within their budget.
 [[nodiscard]] std::span<const double> memory_prices();
 
-// Bytes of packed weights that a plan may hold when it need not: half of the largest activation,
-// and at least 350 MB. Neither anything measured nor the number of threads has a part in it.
+// Bytes of packed weights that a plan may hold when it need not: a quarter of the largest
+// activation of the graph before regions grow, and at least 350 MB. Neither anything measured nor
+// the number of threads has a part in it.
 [[nodiscard]] double weight_budget(const Graph& graph);
 
 }  // namespace mezzotint
