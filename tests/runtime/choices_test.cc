@@ -27,7 +27,8 @@ TEST(Choices, CountWhatAnImplementationDoes) {
   FakeBackend backend;
   backend.offer("fake.direct", 1, 1000);
   backend.offer("fake.clever", 1, 1000).does = [](const OpView&) { return Work{1e6, 24e6}; };
-  const Explanation explanation = explain_op({graph, graph.op(0)}, backend, {test_machine(2)}, "", 0);
+  const Explanation explanation =
+      explain_op({graph, graph.op(0)}, backend, {test_machine(2)}, "", 0);
   EXPECT_DOUBLE_EQ(explanation.choices[0].cost_seconds, 4e6 / 1e9);
   EXPECT_DOUBLE_EQ(explanation.choices[1].cost_seconds, 1e6 / 1e9);
   EXPECT_DOUBLE_EQ(explanation.choices[1].predicted_seconds, 1e6 / 1e9 / 2);
