@@ -41,7 +41,7 @@ struct GenerateRequest {
   std::string weights = "ema";                      // ema, model
   std::string variant = "auto";                     // auto, med-ddpm: what plain keys are
   int threads = 0;                                  // 0: all processors this process may use
-  std::optional<std::uint64_t> memory_limit;        // bytes; the system's own always holds
+  std::optional<std::uint64_t> memory_limit;        // bytes; the system's own limit always holds
   std::optional<std::array<std::int64_t, 3>> size;  // grid of the model in voxels: x, y, z
   bool size_of_mask = false;    // instead: the mask's own grid, each side up to what the network
                                 // needs; the default when neither request nor model has a grid
