@@ -13,10 +13,18 @@ constexpr std::int64_t kBlockElements = 65536;
 // Blocks that one call makes need not stay in cache: this many of them occupy a socket's threads.
 constexpr std::int64_t kMostWholeBlocks = 32;
 
-std::vector<TapGroup> group_taps(const Shape& weight) {
+// Calls read and write blocks without gaps, so that one call takes several planes only where it
+// takes all rows of each, of the source as of the result.
+bool takes_all_rows(const ConvSchedule& schedule) {
+  const AxisSpan rows = span_of(0, schedule.dst[3], 0, schedule.weight[3], schedule.region.stride,
+                                schedule.region.padding, schedule.src[3]);
+  return rows.dst_count == schedule.dst[3] && rows.src_count == schedule.src[3];
+}
+
+std::vector<TapGroup> group_taps(const Shape& weight, bool all_rows) {
   const std::int64_t row = weight[1] * weight[4];
   const std::int64_t plane = row * weight[3];
-  const std::int64_t depth_count = plane * weight[2] <= kLongestChain ? weight[2] : 1;
+  const std::int64_t depth_count = all_rows && plane * weight[2] <= kLongestChain ? weight[2] : 1;
   const std::int64_t height_count = plane <= kLongestChain ? weight[3] : 1;
   std::vector<TapGroup> groups;
   for (std::int64_t depth = 0; depth < weight[2]; depth += depth_count) {
@@ -120,12 +128,10 @@ ConvSchedule schedule_conv(const OpView& view, const ConvRegion& region) {
   schedule.dst = view.output().type.shape;
   schedule.weight = view.input(region.weight).type.shape;
   schedule.samples = schedule.dst[0];
-  schedule.groups = group_taps(schedule.weight);
-  const bool one_group = schedule.groups.size() == 1;
+  const bool all_rows = takes_all_rows(schedule);
+  schedule.groups = group_taps(schedule.weight, all_rows);
   const std::int64_t row_elements = schedule.dst[4] * schedule.dst[1];
-  // Where whole planes would leave out rows at their edges, blocks of several planes are not
-  // contiguous: those are rare (padding >= kernel) and cut as finely as with several groups.
-  const bool whole_planes = one_group && region.padding < schedule.weight[3];
+  const bool whole_planes = all_rows && schedule.groups.size() == 1;
   for (const Block& block : cut_output(schedule.dst, whole_planes)) {
     ConvTask task;
     task.dst_offset = (block.depth_begin * schedule.dst[3] + block.row_begin) * row_elements;
