@@ -145,6 +145,9 @@ int run_bench(const BenchArguments& arguments, const CancelToken& cancel) {
   if (arguments.problem.empty() && !arguments.implementation.empty()) {
     return usage_error("--implementation needs --problem");
   }
+  if (arguments.explain && !arguments.memory_limit.empty()) {
+    return usage_error("--explain lists what would run without --memory-limit: leave that out");
+  }
   const auto precision = precision_from_name(arguments.precision);
   if (!precision) {
     return fail(precision.error());
