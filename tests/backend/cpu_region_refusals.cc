@@ -24,21 +24,21 @@ std::string region(const std::string& x_type, const std::string& channels,
          "%y = conv3d(%s, %w) padding=1\n" + tail + "}\noutput %r\n";
 }
 
-const std::string kLast = "float32[1, 16, 4, 4, 4] channels_last";
-const std::string kRowMajor = "float32[1, 16, 4, 4, 4]";
-const std::string kUpsample = "%s = upsample_trilinear(%x)\n";
-const std::string kReorder = "%s = reorder(%x) layout=\"channels_last\"\n";
-const std::string kToRowMajor = "%z = reorder(%y) layout=\"row_major\"\noutput %z\n";
-const std::string kPlain = "output %y\n";
+const std::string channels_last = "float32[1, 16, 4, 4, 4] channels_last";
+const std::string row_major = "float32[1, 16, 4, 4, 4]";
+const std::string upsample = "%s = upsample_trilinear(%x)\n";
+const std::string reorder = "%s = reorder(%x) layout=\"channels_last\"\n";
+const std::string to_row_major = "%z = reorder(%y) layout=\"row_major\"\noutput %z\n";
+const std::string plain = "output %y\n";
 
 TEST(RegionRefusals, OnednnLoadsAndStoresPlainChannelsLast) {
   const auto conv = make_onednn_conv();
-  EXPECT_EQ(refusal(*conv, region(kLast, "16", kReorder, kPlain)), "accepted");
-  EXPECT_EQ(refusal(*conv, region(kLast, "16", kUpsample, kPlain)),
+  EXPECT_EQ(refusal(*conv, region(channels_last, "16", reorder, plain)), "accepted");
+  EXPECT_EQ(refusal(*conv, region(channels_last, "16", upsample, plain)),
             "oneDNN cannot interpolate while loading");
-  EXPECT_EQ(refusal(*conv, region(kRowMajor, "16", kReorder, kPlain)),
+  EXPECT_EQ(refusal(*conv, region(row_major, "16", reorder, plain)),
             "a source must be channels_last, is row_major");
-  EXPECT_EQ(refusal(*conv, region(kLast, "16", kReorder, kToRowMajor)),
+  EXPECT_EQ(refusal(*conv, region(channels_last, "16", reorder, to_row_major)),
             "the result must be channels_last, is row_major");
 }
 
@@ -63,12 +63,12 @@ output %region
 
 TEST(RegionRefusals, FewOutputsLoadsPlainChannelsLast) {
   const auto conv = kernels::make_conv_few_outputs();
-  EXPECT_EQ(refusal(*conv, region(kLast, "2", kReorder, kPlain)), "accepted");
-  EXPECT_EQ(refusal(*conv, region(kLast, "2", kUpsample, kPlain)),
+  EXPECT_EQ(refusal(*conv, region(channels_last, "2", reorder, plain)), "accepted");
+  EXPECT_EQ(refusal(*conv, region(channels_last, "2", upsample, plain)),
             "computes one plain source with bias, nothing fused");
-  EXPECT_EQ(refusal(*conv, region(kRowMajor, "2", kReorder, kPlain)),
+  EXPECT_EQ(refusal(*conv, region(row_major, "2", reorder, plain)),
             "x must be channels_last, is row_major [1, 16, 4, 4, 4]");
-  EXPECT_EQ(refusal(*conv, region(kLast, "2", kReorder, kToRowMajor)), "accepted");
+  EXPECT_EQ(refusal(*conv, region(channels_last, "2", reorder, to_row_major)), "accepted");
 }
 
 }  // namespace

@@ -19,7 +19,6 @@
 namespace mezzotint::testing {
 namespace {
 
-using kernels::ConvMagnitudes;
 using kernels::WinogradTile;
 
 // Sizes 1, primes, and neither multiples of a tile nor of a vector; several segments where channels

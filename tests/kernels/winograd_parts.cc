@@ -18,7 +18,6 @@
 namespace mezzotint::testing {
 namespace {
 
-using kernels::ConvMagnitudes;
 using kernels::PackedLayout;
 using kernels::TileGrid;
 using kernels::TilePosition;
@@ -26,7 +25,7 @@ using kernels::WinogradMatrices;
 using kernels::WinogradSizes;
 using kernels::WinogradTile;
 
-constexpr WinogradTile tiles[] = {WinogradTile::k2, WinogradTile::k4};
+constexpr WinogradTile kTiles[] = {WinogradTile::k2, WinogradTile::k4};
 
 std::vector<double> random_doubles(std::int64_t count, std::uint64_t seed) {
   const std::vector<float> values = random_floats(count, seed);
@@ -34,7 +33,7 @@ std::vector<double> random_doubles(std::int64_t count, std::uint64_t seed) {
 }
 
 TEST(WinogradMatrices, GiveTheDirectSums) {
-  for (const WinogradTile tile : tiles) {
+  for (const WinogradTile tile : kTiles) {
     const WinogradMatrices matrices = kernels::winograd_matrices(tile);
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
       const std::vector<double> d = random_doubles(matrices.inputs, 2 * seed);
@@ -62,7 +61,7 @@ TEST(WinogradMatrices, GiveTheDirectSums) {
 
 // The roundings that error.cc counts are those of sums alone.
 TEST(WinogradMatrices, TransformsAreExactInFloat32) {
-  for (const WinogradTile tile : tiles) {
+  for (const WinogradTile tile : kTiles) {
     const WinogradMatrices matrices = kernels::winograd_matrices(tile);
     for (const Matrix& matrix : {input_matrix(matrices), output_matrix(matrices)}) {
       for (const double entry : matrix.entries) {
@@ -98,7 +97,7 @@ TEST(WinogradError, OfF2IsWithinADirectSumsBound) {
 }
 
 TEST(WinogradError, HardBoundsAreAboveEstimates) {
-  for (const WinogradTile tile : tiles) {
+  for (const WinogradTile tile : kTiles) {
     const WinogradMatrices matrices = kernels::winograd_matrices(tile);
     for (const std::int64_t channels : {1, 64, 1000}) {
       EXPECT_GT(kernels::winograd_hard_bound(matrices, {channels, 1, 1}),
@@ -114,7 +113,8 @@ class PerturbedTile {
 
   explicit PerturbedTile(const WinogradMatrices& matrices) : matrices_(matrices) {
     const std::int64_t side = matrices.inputs;
-    truth_.resize(static_cast<std::size_t>(matrices.outputs * matrices.outputs * matrices.outputs));
+    const auto outputs = static_cast<std::size_t>(matrices.outputs);
+    truth_.resize(outputs * outputs * outputs);
     for (std::int64_t c = 0; c < kChannels; ++c) {
       const auto seed = static_cast<std::uint64_t>(c);
       inputs_.push_back(random_doubles(side * side * side, 2 * seed));
@@ -152,7 +152,7 @@ class PerturbedTile {
 
 // The root mean square that tests accept of kernels refuses any entry that is off by 1e-4.
 TEST(WinogradError, EstimateRefusesAPerturbedMatrix) {
-  for (const WinogradTile tile : tiles) {
+  for (const WinogradTile tile : kTiles) {
     const WinogradMatrices exact = kernels::winograd_matrices(tile);
     const PerturbedTile problem(exact);
     EXPECT_LE(problem.rms_error(exact), 1e-6 * problem.accepted());
@@ -180,7 +180,7 @@ TEST(WinogradWeights, ArePackedByPanelPositionChannelOutput) {
   EXPECT_EQ(layout.panel_width(2), 8);
   constexpr std::int64_t kChannels = 14;
   const std::vector<float> plain = random_floats(layout.outputs * kChannels * 27, 1);
-  for (const WinogradTile tile : tiles) {
+  for (const WinogradTile tile : kTiles) {
     const WinogradMatrices matrices = kernels::winograd_matrices(tile);
     const std::int64_t positions = matrices.inputs * matrices.inputs * matrices.inputs;
     std::vector<float> expected(static_cast<std::size_t>(layout.elements(positions)));
@@ -219,7 +219,7 @@ bool exists(const std::array<std::int64_t, 3>& extents, std::int64_t z, std::int
 }
 
 TEST(WinogradTileGrid, CoversEachOutputOnceAndKnowsItsInnerTiles) {
-  for (const WinogradTile tile : tiles) {
+  for (const WinogradTile tile : kTiles) {
     for (const auto& extents :
          {std::array<std::int64_t, 3>{1, 1, 1}, {1, 2, 3}, {4, 8, 12}, {5, 9, 13}, {13, 6, 17}}) {
       const TileGrid grid(tile, extents);
@@ -260,7 +260,7 @@ TEST(WinogradTileGrid, CoversEachOutputOnceAndKnowsItsInnerTiles) {
 
 // Along one axis: interpolate with clamping, pad with zeros, apply B^T; or the grid's one matrix.
 TEST(WinogradTileGrid, LiftsAreTheTransformOfTheDoubledAndPaddedSource) {
-  for (const WinogradTile tile : tiles) {
+  for (const WinogradTile tile : kTiles) {
     const Matrix input = input_matrix(kernels::winograd_matrices(tile));
     for (std::int64_t coarse = 1; coarse <= 7; ++coarse) {
       const TileGrid grid(tile, {2, 2, 2 * coarse});

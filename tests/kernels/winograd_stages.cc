@@ -21,7 +21,6 @@ using kernels::TileGrid;
 using kernels::WinogradInput;
 using kernels::WinogradMatrices;
 using kernels::WinogradOutput;
-using kernels::WinogradProduct;
 using kernels::WinogradStages;
 using kernels::WinogradTile;
 

@@ -62,14 +62,15 @@ constexpr SumDoubles kSumDoubles;
 // The channels' sums and sums of squares of what has been stored.
 HWY_INLINE void add_moments(const FloatVector (&values)[kTilePositions], int count, double* sums,
                             double* squares) {
-  constexpr hn::Rebind<float, SumDoubles> half;
-  constexpr std::int64_t kHalf = hn::MaxLanes(half);
+  constexpr hn::Rebind<float, SumDoubles> kHalfFloats;
+  constexpr std::int64_t kHalf = hn::MaxLanes(kHalfFloats);
   for (std::int64_t h = 0; h < 2; ++h) {
     auto sum = hn::LoadU(kSumDoubles, sums + h * kHalf);
     auto square = hn::LoadU(kSumDoubles, squares + h * kHalf);
     for (int p = 0; p < kTilePositions; ++p) {
       if (p < count) {
-        const auto part = h == 0 ? hn::LowerHalf(half, values[p]) : hn::UpperHalf(half, values[p]);
+        const auto part =
+            h == 0 ? hn::LowerHalf(kHalfFloats, values[p]) : hn::UpperHalf(kHalfFloats, values[p]);
         const auto value = hn::PromoteTo(kSumDoubles, part);
         sum = hn::Add(sum, value);
         square = hn::MulAdd(value, value, square);

@@ -13,35 +13,35 @@ namespace {
 template <class Tile, typename Emit>
 HWY_INLINE void inverse_tile(const float* products, std::int64_t position_stride,
                              const Emit& emit) {
-  constexpr int n = Tile::kInputs;
-  constexpr int m = Tile::kOutputs;
-  FloatVector planes[m][n * n];
-  for (int i = 0; i < n * n; ++i) {
-    FloatVector line[n];
-    FloatVector column[m];
-    for (int z = 0; z < n; ++z) {
-      const float* product = products + (z * n * n + i) * position_stride;
+  constexpr int kSide = Tile::kInputs;
+  constexpr int kOutputs = Tile::kOutputs;
+  FloatVector planes[kOutputs][kSide * kSide];
+  for (int i = 0; i < kSide * kSide; ++i) {
+    FloatVector line[kSide];
+    FloatVector column[kOutputs];
+    for (int z = 0; z < kSide; ++z) {
+      const float* product = products + (z * kSide * kSide + i) * position_stride;
       line[z] = hn::LoadU(kFloats, product);
       __builtin_prefetch(product + kLanes, 0, 3);  // the next vector of channels
     }
     Tile::inverse(line, column);
-    for (int z = 0; z < m; ++z) {
+    for (int z = 0; z < kOutputs; ++z) {
       planes[z][i] = column[z];
     }
   }
-  for (int z = 0; z < m; ++z) {
-    FloatVector rows[n][m];
-    for (int y = 0; y < n; ++y) {
-      Tile::inverse(&planes[z][y * n], rows[y]);
+  for (int z = 0; z < kOutputs; ++z) {
+    FloatVector rows[kSide][kOutputs];
+    for (int y = 0; y < kSide; ++y) {
+      Tile::inverse(&planes[z][y * kSide], rows[y]);
     }
-    for (int x = 0; x < m; ++x) {
-      FloatVector line[n];
-      FloatVector column[m];
-      for (int y = 0; y < n; ++y) {
+    for (int x = 0; x < kOutputs; ++x) {
+      FloatVector line[kSide];
+      FloatVector column[kOutputs];
+      for (int y = 0; y < kSide; ++y) {
         line[y] = rows[y][x];
       }
       Tile::inverse(line, column);
-      for (int y = 0; y < m; ++y) {
+      for (int y = 0; y < kOutputs; ++y) {
         emit(z, y, x, column[y]);
       }
     }
@@ -120,8 +120,8 @@ HWY_INLINE void finish_whole(const WinogradOutput& o, std::int64_t c) {
 // Tiles over the border, and channels that do not fill a vector.
 template <class Tile>
 HWY_NOINLINE void finish_part(const WinogradOutput& o, std::int64_t c, std::int64_t lanes) {
-  constexpr int m = Tile::kOutputs;
-  FloatVector tile[m][m][m];
+  constexpr int kOutputs = Tile::kOutputs;
+  FloatVector tile[kOutputs][kOutputs][kOutputs];
   inverse_tile<Tile>(o.products + c, o.position_stride,
                      [&](int z, int y, int x, FloatVector value)
                          HWY_ATTR { tile[z][y][x] = value; });

@@ -74,24 +74,24 @@ void stage(const WinogradStage& s, float* staged) {
 template <class Tile, int kPair>
 HWY_INLINE void transform_plane_pair(const float* plane, std::int64_t stride_y,
                                      std::int64_t stride_x, FloatVector* out) {
-  constexpr int n = Tile::kInputs;
-  FloatVector first[n];
-  FloatVector second[n];
-  for (int y = 0; y < n; ++y) {
+  constexpr int kSide = Tile::kInputs;
+  FloatVector first[kSide];
+  FloatVector second[kSide];
+  for (int y = 0; y < kSide; ++y) {
     const float* row = plane + y * stride_y;
     const auto load = [&](int x) HWY_ATTR { return hn::LoadU(kFloats, row + x * stride_x); };
     const Pair pair = Tile::template forward_pair<kPair>(load);
     first[y] = pair.first;
     second[y] = pair.second;
   }
-  FloatVector column[n];
+  FloatVector column[kSide];
   forward<Tile>(first, column);
-  for (int y = 0; y < n; ++y) {
-    out[y * n + Tile::kPositions[kPair][0]] = column[y];
+  for (int y = 0; y < kSide; ++y) {
+    out[y * kSide + Tile::kPositions[kPair][0]] = column[y];
   }
   forward<Tile>(second, column);
-  for (int y = 0; y < n; ++y) {
-    out[y * n + Tile::kPositions[kPair][1]] = column[y];
+  for (int y = 0; y < kSide; ++y) {
+    out[y * kSide + Tile::kPositions[kPair][1]] = column[y];
   }
 }
 
@@ -103,30 +103,30 @@ HWY_INLINE void end_pass() {
 template <class Tile>
 HWY_INLINE void store_columns(const FloatVector (*planes)[Tile::kInputs * Tile::kInputs],
                               float* out, std::int64_t position_stride) {
-  constexpr int n = Tile::kInputs;
-  for (int i = 0; i < n * n; ++i) {
-    FloatVector line[n];
-    FloatVector column[n];
-    for (int z = 0; z < n; ++z) {
+  constexpr int kSide = Tile::kInputs;
+  for (int i = 0; i < kSide * kSide; ++i) {
+    FloatVector line[kSide];
+    FloatVector column[kSide];
+    for (int z = 0; z < kSide; ++z) {
       line[z] = planes[z][i];
     }
     forward<Tile>(line, column);
-    for (int z = 0; z < n; ++z) {
-      hn::StoreU(column[z], kFloats, out + (z * n * n + i) * position_stride);
+    for (int z = 0; z < kSide; ++z) {
+      hn::StoreU(column[z], kFloats, out + (z * kSide * kSide + i) * position_stride);
     }
   }
 }
 
 template <class Tile>
 void transform(const WinogradInput& in) {
-  constexpr int n = Tile::kInputs;
-  FloatVector planes[n][n * n];
+  constexpr int kSide = Tile::kInputs;
+  FloatVector planes[kSide][kSide * kSide];
   for (std::int64_t v = 0; v < in.vectors; ++v) {
     const float* origin = in.origin + v * in.vector_stride;
-    for (int z = 0; z < n; ++z) {
+    for (int z = 0; z < kSide; ++z) {
       if (in.prefetch != nullptr) {
         const float* ahead = in.prefetch + v * in.vector_stride + z * in.stride_z;
-        for (int y = 0; y < n; ++y) {
+        for (int y = 0; y < kSide; ++y) {
           for (int x = 0; x < Tile::kOutputs; ++x) {
             __builtin_prefetch(ahead + y * in.stride_y + x * in.stride_x, 0, 2);
           }
@@ -149,11 +149,11 @@ void transform(const WinogradInput& in) {
 // out[i] = sum over j of matrix[i][j] line[j].
 template <class Tile>
 HWY_INLINE void lift(const float* matrix, const FloatVector* line, FloatVector* out) {
-  constexpr int e = Tile::kCoarseInputs;
+  constexpr int kCoarse = Tile::kCoarseInputs;
   for (int i = 0; i < Tile::kInputs; ++i) {
-    FloatVector sum = hn::Mul(hn::Set(kFloats, matrix[i * e]), line[0]);
-    for (int j = 1; j < e; ++j) {
-      sum = hn::MulAdd(hn::Set(kFloats, matrix[i * e + j]), line[j], sum);
+    FloatVector sum = hn::Mul(hn::Set(kFloats, matrix[i * kCoarse]), line[0]);
+    for (int j = 1; j < kCoarse; ++j) {
+      sum = hn::MulAdd(hn::Set(kFloats, matrix[i * kCoarse + j]), line[j], sum);
     }
     out[i] = sum;
   }
@@ -163,42 +163,43 @@ HWY_INLINE void lift(const float* matrix, const FloatVector* line, FloatVector* 
 // exists, and a tile reads 64 values instead of 216 (F(4)).
 template <class Tile>
 void transform_doubled(const WinogradInput& in) {
-  constexpr int n = Tile::kInputs;
-  constexpr int e = Tile::kCoarseInputs;
+  constexpr int kSide = Tile::kInputs;
+  constexpr int kCoarse = Tile::kCoarseInputs;
   for (std::int64_t v = 0; v < in.vectors; ++v) {
     const float* origin = in.origin + v * in.vector_stride;
-    FloatVector planes[e][n * n];
-    for (int z = 0; z < e; ++z) {
-      FloatVector rows[e][n];
-      for (int y = 0; y < e; ++y) {
-        FloatVector line[e];
-        for (int x = 0; x < e; ++x) {
+    FloatVector planes[kCoarse][kSide * kSide];
+    for (int z = 0; z < kCoarse; ++z) {
+      FloatVector rows[kCoarse][kSide];
+      for (int y = 0; y < kCoarse; ++y) {
+        FloatVector line[kCoarse];
+        for (int x = 0; x < kCoarse; ++x) {
           line[x] =
               hn::LoadU(kFloats, origin + z * in.stride_z + y * in.stride_y + x * in.stride_x);
         }
         lift<Tile>(in.lift[2], line, rows[y]);
       }
-      for (int x = 0; x < n; ++x) {
-        FloatVector line[e];
-        FloatVector column[n];
-        for (int y = 0; y < e; ++y) {
+      for (int x = 0; x < kSide; ++x) {
+        FloatVector line[kCoarse];
+        FloatVector column[kSide];
+        for (int y = 0; y < kCoarse; ++y) {
           line[y] = rows[y][x];
         }
         lift<Tile>(in.lift[1], line, column);
-        for (int y = 0; y < n; ++y) {
-          planes[z][y * n + x] = column[y];
+        for (int y = 0; y < kSide; ++y) {
+          planes[z][y * kSide + x] = column[y];
         }
       }
     }
-    for (int i = 0; i < n * n; ++i) {
-      FloatVector line[e];
-      FloatVector column[n];
-      for (int z = 0; z < e; ++z) {
+    for (int i = 0; i < kSide * kSide; ++i) {
+      FloatVector line[kCoarse];
+      FloatVector column[kSide];
+      for (int z = 0; z < kCoarse; ++z) {
         line[z] = planes[z][i];
       }
       lift<Tile>(in.lift[0], line, column);
-      for (int z = 0; z < n; ++z) {
-        hn::StoreU(column[z], kFloats, in.out + v * kLanes + (z * n * n + i) * in.position_stride);
+      for (int z = 0; z < kSide; ++z) {
+        hn::StoreU(column[z], kFloats,
+                   in.out + v * kLanes + (z * kSide * kSide + i) * in.position_stride);
       }
     }
   }
