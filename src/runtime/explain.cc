@@ -21,16 +21,13 @@ bool only_passes_over_memory(const OpView& view) {
 
 Result<ProgramExplanation> explain(const Graph& graph, const Backend& backend,
                                    const CompileOptions& options) {
-  const auto lowered = lower(graph, backend, options);
+  auto lowered = lower(graph, backend, options);
   if (!lowered) {
     return lowered.error();
   }
   ProgramExplanation explanation;
   for (const Op& op : lowered->graph.ops()) {
     const OpView view{lowered->graph, op};
-    explanation.ops.push_back(explain_op(view, backend, options.target(),
-                                         options.plan.implementation_of(op.name),
-                                         lowered->memory_price));
     if (view.output().rate == Rate::kStep && only_passes_over_memory(view)) {
       Unfused unfused{op.name, op.kind, {}};
       std::ranges::copy_if(lowered->declined, std::back_inserter(unfused.declined),
@@ -38,6 +35,7 @@ Result<ProgramExplanation> explain(const Graph& graph, const Backend& backend,
       explanation.unfused.push_back(std::move(unfused));
     }
   }
+  explanation.ops = std::move(lowered->ops);
   return explanation;
 }
 

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "graph/verifier.h"
-#include "runtime/choices.h"
 #include "runtime/memory_price.h"
 
 namespace mezzotint {
@@ -83,16 +82,18 @@ Result<Lowered> grow_at(const Graph& graph, const Backend& backend, const Compil
   if (Status status = verify(grown->graph); !status) {
     return status.error();
   }
-  return Lowered{std::move(grown->graph), std::move(grown->declined), memory_price};
+  Lowered lowered{std::move(grown->graph), std::move(grown->declined), memory_price, {}};
+  for (const Op& op : lowered.graph.ops()) {
+    lowered.ops.push_back(explain_op({lowered.graph, op}, backend, options.target(),
+                                     options.plan.implementation_of(op.name), memory_price));
+  }
+  return lowered;
 }
 
-double held_weights(const Lowered& lowered, const Backend& backend, const CompileOptions& options) {
+double held_weights(const Lowered& lowered) {
   double held = 0;
-  for (const Op& op : lowered.graph.ops()) {
-    const Explanation explanation =
-        explain_op({lowered.graph, op}, backend, options.target(),
-                   options.plan.implementation_of(op.name), lowered.memory_price);
-    if (const Choice* chosen = explanation.chosen(); chosen != nullptr) {
+  for (const Explanation& op : lowered.ops) {
+    if (const Choice* chosen = op.chosen(); chosen != nullptr) {
       held += chosen->packed_bytes;
     }
   }
@@ -126,8 +127,7 @@ Result<Lowered> lower(const Graph& graph, const Backend& backend, const CompileO
   auto price_now = std::ranges::lower_bound(prices, least_price);
   for (;; ++price_now) {
     auto lowered = grow_at(*rewritten, backend, options, *price_now);
-    if (!lowered || std::next(price_now) == prices.end() ||
-        held_weights(*lowered, backend, options) <= budget) {
+    if (!lowered || std::next(price_now) == prices.end() || held_weights(*lowered) <= budget) {
       return lowered;
     }
   }

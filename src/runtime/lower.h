@@ -7,6 +7,7 @@
 #include "graph/graph.h"
 #include "mezzotint/result.h"
 #include "passes/passes.h"
+#include "runtime/choices.h"
 #include "runtime/compile_options.h"
 
 namespace mezzotint {
@@ -16,7 +17,8 @@ struct Lowered {
   // outputs are the original's, then the kept values that are none of these, in their order.
   Graph graph;
   std::vector<Declined> declined;  // by the regions, at costs as in Choice::cost_seconds
-  double memory_price = 0;         // at which regions grew, and implementations are chosen
+  double memory_price = 0;         // at which regions grew and `ops` were chosen
+  std::vector<Explanation> ops;    // by OpId
 };
 
 // kInvalidInput names an output or a kept name that is no (float32) result of an op. Regions grow

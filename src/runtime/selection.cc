@@ -13,11 +13,10 @@ namespace mezzotint {
 Result<Selection> Selection::make(const Lowered& lowered, const Backend& backend,
                                   const CompileOptions& options) {
   Selection selection(lowered.graph, options);
-  for (const Op& op : lowered.graph.ops()) {
+  for (OpId id = 0; id < lowered.graph.ops().size(); ++id) {
+    const Op& op = lowered.graph.op(id);
     const OpView view{lowered.graph, op};
-    const Explanation explanation =
-        explain_op(view, backend, options.target(), options.plan.implementation_of(op.name),
-                   lowered.memory_price);
+    const Explanation& explanation = lowered.ops[id];
     const auto implementations = backend.implementations(op.kind);
     Choices choices;
     std::optional<std::size_t> chosen;

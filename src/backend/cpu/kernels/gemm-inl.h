@@ -2,6 +2,7 @@
 // weight vector serves kTilePositions positions, each input value all vectors of the panel.
 #pragma once
 
+#include "backend/cpu/kernels/moment_sums-inl.h"
 #include "backend/cpu/kernels/panel_output.h"
 #include "backend/cpu/kernels/vectors-inl.h"
 
@@ -56,31 +57,6 @@ struct Tile {
   }
 };
 
-using SumDoubles = hn::ScalableTag<double>;
-constexpr SumDoubles kSumDoubles;
-
-// The channels' sums and sums of squares of what has been stored.
-HWY_INLINE void add_moments(const FloatVector (&values)[kTilePositions], int count, double* sums,
-                            double* squares) {
-  constexpr hn::Rebind<float, SumDoubles> kHalfFloats;
-  constexpr std::int64_t kHalf = hn::MaxLanes(kHalfFloats);
-  for (std::int64_t h = 0; h < 2; ++h) {
-    auto sum = hn::LoadU(kSumDoubles, sums + h * kHalf);
-    auto square = hn::LoadU(kSumDoubles, squares + h * kHalf);
-    for (int p = 0; p < kTilePositions; ++p) {
-      if (p < count) {
-        const auto part =
-            h == 0 ? hn::LowerHalf(kHalfFloats, values[p]) : hn::UpperHalf(kHalfFloats, values[p]);
-        const auto value = hn::PromoteTo(kSumDoubles, part);
-        sum = hn::Add(sum, value);
-        square = hn::MulAdd(value, value, square);
-      }
-    }
-    hn::StoreU(sum, kSumDoubles, sums + h * kHalf);
-    hn::StoreU(square, kSumDoubles, squares + h * kHalf);
-  }
-}
-
 // Stores the first `count` positions of one vector of channels, which begins at channel c.
 template <typename Access>
 HWY_INLINE void store_channels(const FloatVector (&sums)[kTilePositions], const PanelOutput& to,
@@ -106,7 +82,13 @@ HWY_INLINE void store_channels(const FloatVector (&sums)[kTilePositions], const 
     }
   }
   if (to.sums != nullptr) {
-    add_moments(values, count, to.sums + c, to.squares + c);
+    MomentSums moments(to.sums + c, to.squares + c);
+    for (int p = 0; p < kTilePositions; ++p) {
+      if (p < count) {
+        moments.add(values[p]);
+      }
+    }
+    moments.store();
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace mezzotint::kernels {
 namespace {
 
@@ -43,6 +45,26 @@ Refusal refuse_unless_channels_innermost(const Value& value, std::string_view wh
                        value.type.shape.to_string());
   }
   return std::nullopt;
+}
+
+Refusal refuse_unless_cube3(const OpView& view, const ConvRegion& region) {
+  const Shape& shape = view.input(region.weight).type.shape;
+  if (shape[2] != 3 || shape[3] != 3 || shape[4] != 3 || region.stride != 1 ||
+      region.padding != 1) {
+    return "made for 3x3x3 kernels with stride 1 and padding 1";
+  }
+  return std::nullopt;
+}
+
+void fill_constants(const float* bias, const float* time, std::int64_t samples,
+                    std::int64_t channels, std::int64_t padded, float* constants) {
+  for (std::int64_t n = 0; n < samples; ++n) {
+    float* row = constants + n * padded;
+    std::copy_n(bias, padded, row);
+    for (std::int64_t c = 0; time != nullptr && c < channels; ++c) {
+      row[c] += time[n * channels + c];
+    }
+  }
 }
 
 Rows rows_of(const Shape& shape) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "backend/backend.h"
+#include "graph/conv_region.h"
 
 namespace mezzotint::kernels {
 
@@ -26,6 +27,15 @@ struct ImplementationParts {
 [[nodiscard]] Refusal refuse_unless_f32(const Value& value, std::string_view what);
 // Float32 whose channels are innermost in memory: channels_last, or rank 2.
 [[nodiscard]] Refusal refuse_unless_channels_innermost(const Value& value, std::string_view what);
+
+// A 3x3x3 kernel that keeps the volume's size.
+[[nodiscard]] Refusal refuse_unless_cube3(const OpView& view, const ConvRegion& region);
+
+// What a convolution adds to every position of a sample: the bias [padded], and the first
+// `channels` of the time vector unless it is null. constants: [samples][padded]; time:
+// [samples][channels].
+void fill_constants(const float* bias, const float* time, std::int64_t samples,
+                    std::int64_t channels, std::int64_t padded, float* constants);
 
 // A value with channels innermost, as rows of channels.
 struct Rows {

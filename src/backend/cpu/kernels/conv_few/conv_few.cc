@@ -145,11 +145,7 @@ Refusal refuse(const OpView& view) {
     return fmt::format("made for at most {} output channels, has {}", ConvFewKernels::kMostOutputs,
                        shape[0]);
   }
-  if (shape[2] != 3 || shape[3] != 3 || shape[4] != 3 || region->stride != 1 ||
-      region->padding != 1) {
-    return "made for 3x3x3 kernels with stride 1 and padding 1";
-  }
-  return std::nullopt;
+  return refuse_unless_cube3(view, *region);
 }
 
 }  // namespace

@@ -144,17 +144,10 @@ class ConvFewInputsKernel final : public Kernel {
 
   // [samples][padded outputs] of bias + time vector.
   void add_constants(const LaunchContext& context) const {
-    auto* constants = reinterpret_cast<float*>(context.workspace);
-    const float* bias = packed_.as<float>().data() + weight_floats();
-    for (std::int64_t n = 0; n < shape_[0]; ++n, constants += padded_outputs_) {
-      std::copy_n(bias, padded_outputs_, constants);
-      if (region_.time_vector) {
-        const auto* time = context.inputs[*region_.time_vector].as<const float>();
-        for (std::int64_t c = 0; c < shape_[1]; ++c) {
-          constants[c] += time[n * shape_[1] + c];
-        }
-      }
-    }
+    const float* time =
+        region_.time_vector ? context.inputs[*region_.time_vector].as<const float>() : nullptr;
+    fill_constants(packed_.as<float>().data() + weight_floats(), time, shape_[0], shape_[1],
+                   padded_outputs_, reinterpret_cast<float*>(context.workspace));
   }
 
   // Copies the rows that the block reads, all sources' channels side by side, with zeros where they
@@ -290,10 +283,8 @@ Refusal refuse(const OpView& view) {
     return fmt::format("made for at most {} input channels, has {}",
                        ConvFewInputsKernels::kMostChannels, channels);
   }
-  const Shape& shape = view.input(region->weight).type.shape;
-  if (shape[2] != 3 || shape[3] != 3 || shape[4] != 3 || region->stride != 1 ||
-      region->padding != 1) {
-    return "made for 3x3x3 kernels with stride 1 and padding 1";
+  if (auto reason = refuse_unless_cube3(view, *region)) {
+    return reason;
   }
   return refuse_values(view, *region);
 }

@@ -31,12 +31,7 @@ Refusal refuse_region(const OpView& view, const ConvRegion& region) {
       (region.bias && view.input(*region.bias).kind != ValueKind::kParameter)) {
     return "weights and bias must be parameters, to be transformed once";
   }
-  const Shape& shape = weight.type.shape;
-  if (shape[2] != 3 || shape[3] != 3 || shape[4] != 3 || region.stride != 1 ||
-      region.padding != 1) {
-    return "made for 3x3x3 kernels with stride 1 and padding 1";
-  }
-  return std::nullopt;
+  return refuse_unless_cube3(view, region);
 }
 
 // What stages of a tile cost beside its products, in the products' operations: the transform of an

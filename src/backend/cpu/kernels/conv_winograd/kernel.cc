@@ -17,6 +17,7 @@ namespace {
 
 // A result larger than this leaves no cache undisturbed; it is written past them.
 constexpr std::int64_t kStreamBytes = std::int64_t{24} << 20;
+
 struct Source {
   std::size_t input = 0;
   std::int64_t elements = 0;       // of a sample
@@ -173,17 +174,10 @@ class WinogradKernel final : public Kernel {
   // [N, padded outputs] of bias + time vector.
   void add_constants(const LaunchContext& context) const {
     const float* bias = packed_.as<float>().data() + layout_.elements(grid_.positions());
-    for (std::int64_t n = 0; n < shape_[0]; ++n) {
-      float* row = constants(context) + n * layout_.padded_outputs;
-      std::copy_n(bias, layout_.padded_outputs, row);
-      if (region_.time_vector) {
-        const float* time =
-            context.inputs[*region_.time_vector].as<const float>() + n * layout_.outputs;
-        for (std::int64_t c = 0; c < layout_.outputs; ++c) {
-          row[c] += time[c];
-        }
-      }
-    }
+    const float* time =
+        region_.time_vector ? context.inputs[*region_.time_vector].as<const float>() : nullptr;
+    fill_constants(bias, time, shape_[0], layout_.outputs, layout_.padded_outputs,
+                   constants(context));
   }
 
   void run_segment(const Task& task) const {
