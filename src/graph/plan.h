@@ -3,9 +3,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
+#include "graph/types.h"
 #include "mezzotint/result.h"
 
 namespace mezzotint {
@@ -17,8 +20,22 @@ enum class Precision { kStrict, kFp32 };
 // kInvalidInput names the known ones.
 Result<Precision> precision_from_name(std::string_view name);
 
+// What a convolution's region may take besides its bias.
+enum class Fusion : std::uint8_t {
+  kNormalise,   // scale, shift and SiLU on load
+  kUpsample,    // trilinear doubling on load
+  kTimeVector,  // in the epilogue, as the next two
+  kResidual,
+  kMoments,
+  kReorder,  // at its sources or its result
+};
+
 struct PlanEntry {
   std::string implementation;  // empty: the cheapest by the cost table
+  // Of the activations that it reads and writes; nothing: channels-last.
+  std::optional<Layout> layout = std::nullopt;
+  // Convolutions only; nothing: what costs less.
+  std::optional<std::set<Fusion>> fuse = std::nullopt;
 };
 
 struct Plan {

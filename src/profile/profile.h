@@ -1,0 +1,146 @@
+// Where the time of an evaluation goes: plain data, made here, shown and compared by report/.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/math_unit.h"
+#include "profile/calibration.h"
+
+namespace mezzotint {
+
+// Over the timed runs.
+struct Spread {
+  double median = 0;
+  double low = 0;  // quartiles
+  double high = 0;
+
+  // (high - low) / median; 0 when nothing was measured.
+  [[nodiscard]] double relative() const;
+};
+
+// What bounds an op: docs/profile.md says how it is decided.
+enum class Bottleneck : std::uint8_t {
+  kCompute,
+  kMemoryL2,
+  kMemoryL3,
+  kMemoryDram,
+  kConversion,  // the op only changes a layout or a type
+  kOverhead,    // kernels so short that starting them is what takes time
+  kImbalance,   // threads wait for the one that has most to do
+};
+
+// "compute", "L2", "L3", "DRAM", "conversion", "overhead", "imbalance"
+[[nodiscard]] std::string_view name_of(Bottleneck bottleneck);
+[[nodiscard]] std::optional<Bottleneck> bottleneck_from_name(std::string_view name);
+
+// Of hardware counters, summed over threads; absent where perf_event does not allow them.
+struct Counters {
+  std::optional<double> cycles;
+  std::optional<double> instructions;
+  std::optional<double> cache_references;
+  std::optional<double> cache_misses;
+};
+
+struct OpProfile {
+  std::string op;
+  std::string kind;   // "conv3d", "region", "affine"
+  std::string level;  // "64x64x64": the grid of its result; "vectors"
+  std::string implementation;
+  MathUnit unit = MathUnit::kFma;
+  Spread seconds;
+  double share = 0;               // of the sum of all ops' medians
+  double flops = 0;               // of the algorithm used
+  double direct_flops = 0;        // of the direct form
+  double bytes = 0;               // modelled: inputs, packed weights and outputs, each once
+  double attainable_seconds = 0;  // by the roofline: max of work over peak, bytes over bandwidth
+  Bottleneck bottleneck = Bottleneck::kCompute;
+  // Per run: parallel loops that the op opened, the tasks in them, and the time tasks ran, by
+  // thread.
+  double loops = 0;
+  double tasks = 0;
+  std::vector<double> busy_seconds;
+  std::optional<Counters> counters;
+  std::uint64_t live_bytes = 0;  // of the arena while the op runs, its workspace included
+  std::uint64_t packed_bytes = 0;
+
+  // flops / bytes.
+  [[nodiscard]] double intensity() const;
+  // attainable_seconds / seconds.median.
+  [[nodiscard]] double attained() const;
+};
+
+// Ops of one level and one kind.
+struct GroupProfile {
+  std::string level;
+  std::string kind;
+  int ops = 0;
+  Spread seconds;  // of the sums per run
+  double share = 0;
+  double flops = 0;
+  double direct_flops = 0;
+  double bytes = 0;
+  double attainable_seconds = 0;
+  double tasks = 0;
+  Bottleneck bottleneck = Bottleneck::kCompute;  // of most of its time
+};
+
+// One task of one thread, in the last timed run.
+struct TraceSpan {
+  std::uint32_t op = 0;  // index into Profile::ops
+  int thread = 0;
+  double begin = 0;  // seconds since the run began
+  double end = 0;
+};
+
+// What would help, from the numbers alone.
+struct Advice {
+  std::string text;            // one sentence
+  double predicted_ratio = 1;  // of the run's time afterwards to now
+  std::string command;         // that tries it; may be empty
+};
+
+struct Verdict {
+  std::vector<std::string> sentences;  // what bounds it, first
+  std::vector<Advice> advice;          // largest predicted gain first
+};
+
+struct Profile {
+  static constexpr int kSchema = 1;
+
+  std::string version;  // of mezzotint
+  std::string model;
+  std::array<std::int64_t, 3> grid{};  // x, y, z
+  int timestep = 0;
+  std::string precision;
+  std::string plan_hash;
+  std::string plan;  // name of the plan's file; empty: the default
+  Calibration machine;
+  int runs = 0;
+  Spread seconds;          // of a whole evaluation, listened to
+  Spread plain_seconds;    // of evaluations in between that nothing listened to
+  double sum_seconds = 0;  // of the ops' medians
+  std::uint64_t arena_bytes = 0;
+  std::uint64_t packed_bytes = 0;
+  std::uint64_t peak_bytes = 0;      // of the process, measured
+  std::vector<OpProfile> ops;        // in the order they run
+  std::vector<GroupProfile> groups;  // slowest first
+  std::vector<TraceSpan> trace;
+  double matrix_flops_share = 0;
+  double matrix_time_share = 0;
+  std::string counters;  // "cycles, instructions, ..." or why there are none
+  Verdict verdict;
+  std::vector<std::string>
+      warnings;  // parts that do not sum up, listening that cost, a loaded machine
+
+  // sum_seconds / seconds.median: within 0.95 and 1.05, or a warning says so.
+  [[nodiscard]] double sum_ratio() const;
+  // seconds.median / plain_seconds.median - 1.
+  [[nodiscard]] double listening_cost() const;
+};
+
+}  // namespace mezzotint
