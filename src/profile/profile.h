@@ -23,6 +23,9 @@ struct Spread {
   [[nodiscard]] double relative() const;
 };
 
+// Quartiles between neighbours; all 0 without samples.
+[[nodiscard]] Spread spread_of(std::vector<double> samples);
+
 // What bounds an op: docs/profile.md says how it is decided.
 enum class Bottleneck : std::uint8_t {
   kCompute,
@@ -48,8 +51,8 @@ struct Counters {
 
 struct OpProfile {
   std::string op;
-  std::string kind;   // "conv3d", "region", "affine"
-  std::string level;  // "64x64x64": the grid of its result; "vectors"
+  std::string kind;   // "conv3d", "fused conv3d", "affine"
+  std::string level;  // "64x64x64": the grid it works on, x, y, z; "vectors"
   std::string implementation;
   MathUnit unit = MathUnit::kFma;
   Spread seconds;
@@ -64,6 +67,7 @@ struct OpProfile {
   double loops = 0;
   double tasks = 0;
   std::vector<double> busy_seconds;
+  double imbalance = 0;  // share of the threads' time in loops in which they had no task
   std::optional<Counters> counters;
   std::uint64_t live_bytes = 0;  // of the arena while the op runs, its workspace included
   std::uint64_t packed_bytes = 0;
