@@ -37,6 +37,10 @@ enum class Bottleneck : std::uint8_t {
   kImbalance,   // threads wait for the one that has most to do
 };
 
+inline constexpr std::array kAllBottlenecks = {
+    Bottleneck::kCompute,    Bottleneck::kMemoryL2, Bottleneck::kMemoryL3, Bottleneck::kMemoryDram,
+    Bottleneck::kConversion, Bottleneck::kOverhead, Bottleneck::kImbalance};
+
 // "compute", "L2", "L3", "DRAM", "conversion", "overhead", "imbalance"
 [[nodiscard]] std::string_view name_of(Bottleneck bottleneck);
 [[nodiscard]] std::optional<Bottleneck> bottleneck_from_name(std::string_view name);
