@@ -1,6 +1,7 @@
 #include "base/system.h"
 
 #include <malloc.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cpuid.h>
@@ -83,6 +84,21 @@ Result<Isa> detect_isa() {
     return Isa::kAvx2;
   }
   return has_amx() ? Isa::kAmx : Isa::kAvx512;
+}
+
+// CPUID leaf 7, subleaf 1, EAX bit 5.
+bool has_avx512_bf16() {
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & (1u << 5)) != 0;
+}
+
+bool request_amx_tiles() {
+  constexpr long kArchReqXcompPerm = 0x1023;  // asm/prctl.h of Linux 5.16
+  constexpr long kTileData = 18;              // the state's number in XCR0
+  return has_amx() && ::syscall(SYS_arch_prctl, kArchReqXcompPerm, kTileData) == 0;
 }
 
 std::string processor_name() {
