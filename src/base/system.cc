@@ -39,15 +39,20 @@ bool has_f16c() {
   return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & (1u << 29)) != 0;
 }
 
-std::uint64_t status_kilobytes(std::string_view key) {
-  std::ifstream file("/proc/self/status");
+// The bytes after a key such as "VmRSS:" in a file of /proc that counts in KiB.
+std::optional<std::uint64_t> bytes_after(std::string_view key, const char* path) {
+  std::ifstream file(path);
   std::string line;
   while (std::getline(file, line)) {
     if (line.starts_with(key)) {
       return std::strtoull(line.c_str() + key.size(), nullptr, 10) * 1024;
     }
   }
-  return 0;
+  return std::nullopt;
+}
+
+std::uint64_t status_bytes(std::string_view key) {
+  return bytes_after(key, "/proc/self/status").value_or(0);
 }
 
 }  // namespace
@@ -130,12 +135,17 @@ std::uint64_t memory_limit() {
   return std::min(physical, cgroup_memory_limit().value_or(physical));
 }
 
+std::uint64_t available_memory() {
+  const std::uint64_t limit = memory_limit();
+  return std::min(limit, bytes_after("MemAvailable:", "/proc/meminfo").value_or(limit));
+}
+
 std::uint64_t peak_resident_bytes() {
-  return status_kilobytes("VmHWM:");
+  return status_bytes("VmHWM:");
 }
 
 std::uint64_t resident_bytes() {
-  return status_kilobytes("VmRSS:");
+  return status_bytes("VmRSS:");
 }
 
 void return_free_memory() {

@@ -38,6 +38,9 @@ enum class Isa : std::uint8_t { kAvx2, kAvx512, kAmx };
 
 // Bytes this process may use: the smaller of physical memory and the cgroups' limit.
 [[nodiscard]] std::uint64_t memory_limit();
+// Bytes that can be had now without swapping: the smaller of what Linux calls MemAvailable and
+// memory_limit().
+[[nodiscard]] std::uint64_t available_memory();
 // High-water mark of the resident set, in bytes (VmHWM); 0 when unavailable.
 [[nodiscard]] std::uint64_t peak_resident_bytes();
 // Resident set now, in bytes (VmRSS); 0 when unavailable.
