@@ -33,8 +33,10 @@ struct Calibration {
   std::string version;              // of mezzotint
   std::vector<UnitPeak> units;      // one per MathUnit
   std::vector<MemoryLevel> levels;  // those the machine has; DRAM is always the last
-  double start_seconds = 0;         // of a parallel loop whose tasks do nothing: fork and join
-  double task_seconds = 0;          // of each further task of such a loop
+  // Of a parallel loop with a task for each thread that does nothing, and by how much each further
+  // task makes the loop longer (all threads share them).
+  double start_seconds = 0;
+  double task_seconds = 0;
   double took_seconds = 0;
   double spread = 0;  // the largest relative spread among the rates: how quiet the machine was
 
