@@ -244,4 +244,20 @@ Profile sample_profile() {
   return profile;
 }
 
+Profile hostile_profile() {
+  const std::string text =
+      "</script><img src=x onerror=\"document.title='harmed'\"><!--<script>{{profile}}";
+  Profile profile = sample_profile();
+  profile.model = profile.machine.processor = profile.plan = profile.counters = text;
+  profile.verdict.sentences.push_back(text);
+  profile.verdict.advice[0].text = profile.verdict.advice[0].command = text;
+  profile.warnings.push_back(text);
+  for (OpProfile* op : {&profile.ops[0], &profile.ops[2]}) {
+    op->op = text + "." + op->op;
+    op->kind = op->implementation = op->level = text;
+  }
+  profile.groups[0].kind = profile.groups[0].level = text;
+  return profile;
+}
+
 }  // namespace mezzotint

@@ -10,4 +10,8 @@ namespace mezzotint {
 // at each call.
 [[nodiscard]] Profile sample_profile();
 
+// The same with texts that would run a script if any of them were taken for markup; the script
+// would set the page's title to "harmed".
+[[nodiscard]] Profile hostile_profile();
+
 }  // namespace mezzotint
