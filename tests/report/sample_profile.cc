@@ -45,6 +45,7 @@ struct OpShape {
   int outputs = 64;
   Bottleneck bottleneck = Bottleneck::kCompute;
   double attained = 0.7;
+  int taps = 27;
 };
 
 double bandwidth_of(Bottleneck bottleneck) {
@@ -71,7 +72,7 @@ class Builder {
     op.bottleneck = shape.bottleneck;
     op.bytes = 4 * voxels * (shape.inputs + shape.outputs);
     const bool is_conv = shape.kind == "region" || shape.kind == "conv3d";
-    op.direct_flops = voxels * shape.outputs * (is_conv ? 2.0 * 27 * shape.inputs : 4.0);
+    op.direct_flops = voxels * shape.outputs * (is_conv ? 2.0 * shape.taps * shape.inputs : 4.0);
     op.flops = is_conv && shape.implementation.starts_with("winograd") ? op.direct_flops / 5.2
                                                                        : op.direct_flops;
     op.attainable_seconds = std::max(op.flops / kFlops, op.bytes / bandwidth_of(shape.bottleneck));
@@ -82,7 +83,7 @@ class Builder {
         op.seconds.median * 0.96,
         op.seconds.median * (shape.bottleneck == Bottleneck::kImbalance ? 0.4 : 0.93)};
     op.live_bytes = live_ + static_cast<std::uint64_t>(op.bytes);
-    op.packed_bytes = is_conv ? std::uint64_t(shape.inputs) * shape.outputs * 27 * 4 : 0;
+    op.packed_bytes = is_conv ? std::uint64_t(shape.inputs) * shape.outputs * shape.taps * 4 : 0;
     profile.ops.push_back(op);
   }
 
@@ -92,7 +93,8 @@ class Builder {
     const Bottleneck norm_bound = is_coarse    ? Bottleneck::kMemoryL2
                                   : side == 32 ? Bottleneck::kMemoryL3
                                                : Bottleneck::kMemoryDram;
-    const OpShape moments{"channel_moments", "kernels", side, inputs, 1, norm_bound, 0.81};
+    const OpShape moments{"channel_moments", "kernels",  side, inputs / 2,
+                          inputs / 2,        norm_bound, 0.81};
     const OpShape coefficients{"group_norm_coefficients", "ref", 1, inputs, inputs,
                                Bottleneck::kOverhead,     0.02};
     const OpShape conv{"region",

@@ -46,7 +46,7 @@ function rooflineSpec(profile, width) {
   const top = Math.max(...peaks);
   const xs = points.map(point => point.x);
   const x = [powerBelow(Math.min(...xs)), powerAbove(Math.max(...xs, 1.5 * top / Math.min(...speeds)))];
-  const y = [powerBelow(Math.min(...points.map(point => point.y))), powerAbove(1.2 * top)];
+  const y = [powerBelow(Math.min(...points.map(point => point.y))), 2.2 * top];
   const slopes = levels.map(level => ({
     x0: Math.max(x[0], y[0] / level.all_threads), x1: top / level.all_threads, speed: level.all_threads,
     label: `${level.name} ${inByteRate(level.all_threads)}`,
@@ -68,7 +68,7 @@ function rooflineSpec(profile, width) {
     scales: [
       {name: 'x', type: 'log', domain: x, range: 'width'},
       {name: 'y', type: 'log', domain: y, range: 'height'},
-      {name: 'size', type: 'linear', domain: [0, Math.max(...points.map(p => p.share))], range: [28, 620]},
+      {name: 'size', type: 'linear', domain: [0, Math.max(...points.map(p => p.share))], range: [40, 700]},
       classScale('fill', c => color(c.name)), classScale('shape', c => c.shape),
     ],
     axes: [
@@ -104,7 +104,7 @@ function rooflineSpec(profile, width) {
 
 function decades([low, high]) {
   const values = [];
-  for (let power = Math.round(Math.log10(low)); power <= Math.round(Math.log10(high)); ++power) {
+  for (let power = Math.round(Math.log10(low)); power <= Math.log10(high) + 1e-9; ++power) {
     values.push(10 ** power);
   }
   return values;

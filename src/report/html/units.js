@@ -28,7 +28,11 @@ const inBytes = value => scaled(value,
 const inFlop = value => scaled(value, steps('FLOP'));
 const inFlopRate = value => scaled(value, steps('FLOP/s'));
 const inByteRate = value => scaled(value, steps('B/s'));
-const inPercent = value => `${(100 * value).toFixed(Math.abs(value) < 0.0995 ? 1 : 0)} %`;
+function inPercent(value) {
+  const size = Math.abs(value);
+  if (size > 0 && size < 0.0005) return '<0.1 %';
+  return `${(100 * value).toFixed(size > 0 && size < 0.0995 ? 1 : 0)} %`;
+}
 const count = value => Number.isInteger(value) ? value.toLocaleString('en') : value.toFixed(1);
 
 // An element with text and children; never markup from a text.
