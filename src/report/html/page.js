@@ -1,0 +1,227 @@
+'use strict';
+
+const profile = JSON.parse(document.getElementById('profile').textContent);
+const threads = profile.machine.threads;
+profile.ops.forEach((op, index) => { op.index = index + 1; op.d = derive(op, threads); });
+profile.groups.forEach(group => { group.d = derive(group, threads); });
+const at = id => document.getElementById(id);
+const sides = profile.grid.join('×');
+
+function fillVerdict() {
+  document.title = `${profile.model} · ${sides} · ${profile.precision} · Mezzotint profile`;
+  at('title').textContent = `${profile.model} · ${sides} · ${profile.precision} · ${threads} threads`;
+  at('sentences').append(...profile.verdict.sentences.map(text => make('p', {}, text)));
+  at('warnings').append(...profile.warnings.map(text => make('p', {class: 'warning'}, text)));
+  at('advice-title').hidden = profile.verdict.advice.length === 0;
+  at('advice').append(...profile.verdict.advice.map(adviceItem));
+  const attainable = profile.ops.reduce((sum, op) => sum + op.attainable_seconds, 0);
+  const kernels = profile.ops.reduce((sum, op) => sum + op.loops, 0);
+  const figures = [
+    ['One evaluation', inSeconds(profile.plain_seconds.median), quartiles(profile.plain_seconds)],
+    ['Of attainable', inPercent(attainable / profile.sum_seconds), `${inSeconds(attainable)} by the roofline`],
+    ['Kernels started', count(kernels), `${count(profile.ops.length)} ops`],
+    ['Arena', inBytes(profile.arena_bytes), `and ${inBytes(profile.packed_bytes)} packed weights`],
+    ['Peak of the process', inBytes(profile.peak_bytes), 'measured'],
+    ['Matrix units', inPercent(profile.matrix_flops_share), `of FLOPs, ${inPercent(profile.matrix_time_share)} of time`],
+  ];
+  at('figures').append(...figures.map(([name, value, more]) =>
+    make('div', {}, make('dt', {}, name), make('dd', {}, make('strong', {}, value), make('span', {}, more)))));
+}
+
+const quartiles = spread => `${inSeconds(spread.low)} to ${inSeconds(spread.high)}`;
+
+function adviceItem(advice) {
+  const less = 1 - advice.predicted_ratio;
+  const gain = make('div', {class: 'gain'},
+    `${less >= 0 ? '−' : '+'}${inPercent(Math.abs(less))}`, make('small', {}, ' time, predicted'));
+  const body = make('div', {}, make('p', {}, advice.text));
+  if (advice.command !== null) {
+    const copy = make('button', {type: 'button', class: 'control'}, 'Copy');
+    const code = make('code', {}, advice.command);
+    copy.addEventListener('click', () => copyText(code, copy));
+    body.append(make('div', {class: 'command'}, code, copy));
+  }
+  return make('li', {}, gain, body);
+}
+
+// Pages from a file have no clipboard in some browsers; the text is then selected.
+function copyText(code, button) {
+  getSelection().selectAllChildren(code);
+  const done = () => { button.textContent = 'Copied'; };
+  navigator.clipboard?.writeText(code.textContent).then(done, () => {});
+}
+
+function fillFacts() {
+  const {machine} = profile;
+  facts('machine', [
+    ['Processor', machine.processor],
+    ['ISA', machine.isa],
+    ['Threads', count(threads)],
+    ...machine.units.map(unit => [unit.unit,
+      unit.absent ?? `${inFlopRate(unit.all_threads)}, one thread ${inFlopRate(unit.one_thread)}`,
+      unit.absent !== null]),
+    ...machine.levels.map(level => [level.bytes === null ? level.name : `${level.name}, ${inBytes(level.bytes)}`,
+      `${inByteRate(level.all_threads)}, one thread ${inByteRate(level.one_thread)}`]),
+    ['Starting a loop', `${inSeconds(machine.start_seconds)}, and ${inSeconds(machine.task_seconds)} per task`],
+  ]);
+  facts('run', [
+    ['Model', profile.model],
+    ['Grid', `${sides}, timestep ${profile.timestep}`],
+    ['Precision', profile.precision],
+    ['Plan', `${profile.plan ?? 'the default'} (${profile.plan_hash})`],
+    ['Runs', `${count(profile.runs)}, quartiles ${quartiles(profile.seconds)}`],
+    ['Sum of ops', `${inSeconds(profile.sum_seconds)}, ${inPercent(profile.sum_seconds / profile.seconds.median)} of a run`],
+    ['Listening costs', inPercent(profile.seconds.median / profile.plain_seconds.median - 1)],
+    ['Counters', profile.counters],
+    ['Version', profile.version],
+  ]);
+}
+
+function facts(id, rows) {
+  for (const [name, value, absent] of rows) {
+    at(id).append(make('dt', {}, name), make('dd', absent ? {class: 'absent'} : {}, value));
+  }
+}
+
+const orDash = format => value => value === null ? '–' : format(value);
+const number = (label, value, format, title) => ({label, value, format: orDash(format), numeric: true, title});
+const text = (label, value) => ({label, value, format: String, numeric: false});
+const shared = [
+  number('time', r => r.seconds.median, inSeconds),
+  number('spread', r => r.d.spread, inPercent, 'distance of the quartiles over the median'),
+  {...number('share', r => r.share, inPercent), part: true},
+  number('FLOPs', r => r.flops, inFlop, 'of the algorithm used'),
+  number('direct', r => r.direct_flops, inFlop, 'FLOPs of the direct form'),
+  number('bytes', r => r.bytes, inBytes, 'modelled'),
+  number('FLOP/B', r => r.d.intensity, v => v.toPrecision(3)),
+  number('attained', r => r.d.rate, inFlopRate),
+  number('of roof', r => r.d.attained, inPercent, 'attainable time over measured time'),
+  number('tasks', r => r.tasks, count),
+];
+const bottleneck = {label: 'class', value: r => r.bottleneck, format: markOf, numeric: false};
+const OP_COLUMNS = [
+  text('op', r => r.op), bottleneck, text('level', r => r.level), text('kind', r => r.kind),
+  text('implementation', r => r.implementation), text('unit', r => r.unit), ...shared,
+  number('per task', r => r.d.perTask, inSeconds, 'mean duration of a task'),
+  number('busy', r => r.d.busy, inPercent, 'time in tasks, of all threads'),
+  number('live', r => r.live_bytes, inBytes, 'bytes of the arena while it runs'),
+  ...(profile.ops.some(op => op.d.ipc !== null) ? [number('IPC', r => r.d.ipc, v => v.toFixed(2))] : []),
+  ...(profile.ops.some(op => op.d.misses !== null) ? [number('misses', r => r.d.misses, v => scaled(v, steps('')), 'cache misses')] : []),
+  number('order', r => r.index, count),
+];
+const GROUP_COLUMNS = [
+  text('level', r => r.level), text('kind', r => r.kind), bottleneck, number('ops', r => r.ops, count), ...shared,
+];
+
+// A table that sorts by any column; returns a function that shows the rows that a test passes.
+function sortable(id, columns, rows, first) {
+  const table = at(id);
+  const body = make('tbody');
+  let test = () => true;
+  let sorted = {column: columns.find(column => column.label === first), descending: true};
+  const heads = columns.map(column => {
+    const button = make('button', {type: 'button'}, column.label);
+    if (column.title) button.title = column.title;
+    button.addEventListener('click', () => {
+      sorted = {column, descending: sorted.column === column ? !sorted.descending : column.numeric};
+      show();
+    });
+    return make('th', {scope: 'col', ...(column.numeric && {class: 'number'})}, button);
+  });
+  const elements = new Map(rows.map(row => [row, make('tr', {}, ...columns.map((column, i) => cell(column, row, i))) ]));
+  function show() {
+    const {column, descending} = sorted;
+    heads.forEach((head, i) => {
+      if (columns[i] === column) head.setAttribute('aria-sort', descending ? 'descending' : 'ascending');
+      else head.removeAttribute('aria-sort');
+    });
+    const shown = rows.filter(test).sort((a, b) => {
+      const [x, y] = [column.value(a), column.value(b)];
+      if (x === null || y === null) return (x === null) - (y === null);
+      const order = column.numeric ? x - y : x.localeCompare(y, 'en', {numeric: true});
+      return descending ? -order : order;
+    });
+    const none = make('tr', {}, make('td', {class: 'none', colspan: columns.length}, 'Nothing fits these filters.'));
+    body.replaceChildren(...(shown.length > 0 ? shown.map(row => elements.get(row)) : [none]));
+    return shown.length;
+  }
+  table.append(make('thead', {}, make('tr', {}, ...heads)), body);
+  show();
+  return newTest => { test = newTest; return show(); };
+}
+
+function cell(column, row, index) {
+  const value = column.value(row);
+  const element = index === 0 ? make('th', {scope: 'row'}) : make('td');
+  element.append(column.format(value));
+  if (column.numeric) element.classList.add('number');
+  if (value === null) element.classList.add('absent');
+  if (column.part) {
+    element.classList.add('share');
+    element.style.setProperty('--part', Math.min(1, value));
+  }
+  if (index === 0) element.title = value;
+  return element;
+}
+
+function fillTables() {
+  sortable('groups-table', GROUP_COLUMNS, profile.groups, 'time');
+  const filter = sortable('ops-table', OP_COLUMNS, profile.ops, 'time');
+  const [find, choice] = [at('filter-text'), at('filter-class')];
+  for (const {name} of CLASSES.filter(c => profile.ops.some(op => op.bottleneck === c.name))) {
+    choice.append(make('option', {value: name}, name));
+  }
+  const apply = () => {
+    const wanted = find.value.trim().toLowerCase();
+    const shown = filter(op => (choice.value === '' || op.bottleneck === choice.value) &&
+      [op.op, op.kind, op.implementation, op.level].some(field => field.toLowerCase().includes(wanted)));
+    at('filter-count').textContent = `${count(shown)} of ${count(profile.ops.length)} ops`;
+  };
+  find.addEventListener('input', apply);
+  choice.addEventListener('change', apply);
+  at('filter-clear').addEventListener('click', () => { find.value = ''; choice.value = ''; apply(); });
+  apply();
+  return name => {
+    find.value = name;
+    choice.value = '';
+    apply();
+    at('ops').scrollIntoView();
+  };
+}
+
+function fillLegends() {
+  const present = CLASSES.filter(c => profile.ops.some(op => op.bottleneck === c.name));
+  for (const legend of document.querySelectorAll('.legend')) {
+    legend.append(...present.map(({name, means}) => {
+      const entry = markOf(name);
+      entry.title = means;
+      return make('li', {}, entry);
+    }));
+  }
+}
+
+function followTheme() {
+  const wish = matchMedia('(prefers-color-scheme: dark)');
+  const button = at('theme');
+  const use = dark => {
+    document.documentElement.dataset.theme = dark ? 'dark' : 'light';
+    button.setAttribute('aria-pressed', dark);
+  };
+  wish.addEventListener('change', () => use(wish.matches));
+  button.addEventListener('click', () => use(document.documentElement.dataset.theme !== 'dark'));
+  use(wish.matches);
+}
+
+followTheme();
+fillVerdict();
+fillFacts();
+fillLegends();
+const findOp = fillTables();
+draw('roofline', rooflineSpec, profile, findOp);
+draw('modules', modulesSpec, profile, findOp);
+draw('memory', memorySpec, profile, findOp);
+draw('classes', classesSpec, profile, () => {});
+const silent = profile.ops.filter(op => op.d.intensity === null || op.d.rate === null).length;
+at('roofline-note').textContent = silent > 0
+  ? `${silent} ops without arithmetic have no point; they are in the table.` : '';
+at('imprint').textContent = `Mezzotint ${profile.version}. Charts by Vega (BSD-3-Clause); its licence stands in this file.`;

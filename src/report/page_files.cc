@@ -1,0 +1,39 @@
+#include "report/page_files.h"
+
+#include <cstddef>
+
+// Defined in page.S.in.
+extern "C" {
+extern const char mezzotint_page_html[];
+extern const char mezzotint_page_html_end[];
+extern const char mezzotint_page_css[];
+extern const char mezzotint_page_css_end[];
+extern const char mezzotint_page_units[];
+extern const char mezzotint_page_units_end[];
+extern const char mezzotint_page_charts[];
+extern const char mezzotint_page_charts_end[];
+extern const char mezzotint_page_script[];
+extern const char mezzotint_page_script_end[];
+extern const char mezzotint_page_vega[];
+extern const char mezzotint_page_vega_end[];
+}
+
+namespace mezzotint {
+namespace {
+
+std::string_view between(const char* begin, const char* end) {
+  return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+}  // namespace
+
+PageFiles page_files() {
+  return {.html = between(mezzotint_page_html, mezzotint_page_html_end),
+          .css = between(mezzotint_page_css, mezzotint_page_css_end),
+          .units = between(mezzotint_page_units, mezzotint_page_units_end),
+          .charts = between(mezzotint_page_charts, mezzotint_page_charts_end),
+          .script = between(mezzotint_page_script, mezzotint_page_script_end),
+          .vega = between(mezzotint_page_vega, mezzotint_page_vega_end)};
+}
+
+}  // namespace mezzotint
