@@ -1,8 +1,11 @@
 // mezzotint profile: where does the time of an evaluation go, and what would help?
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "cli/arguments.h"
 #include "cli/columns.h"
@@ -10,7 +13,11 @@
 #include "cli/profile_print.h"
 #include "cli/verb.h"
 #include "pipeline/machine.h"
+#include "pipeline/plan_file.h"
+#include "pipeline/profile_files.h"
 #include "pipeline/profile_model.h"
+#include "profile/calibration_file.h"
+#include "report/profile_json.h"
 
 namespace mezzotint::cli {
 namespace {
@@ -22,7 +29,12 @@ struct ProfileArguments {
   std::string memory_limit;
   int threads = 0;
   int steps = 0;
+  std::optional<std::filesystem::path> plan;
+  std::filesystem::path cache;
   bool force = false;
+  bool json = false;
+  std::optional<std::filesystem::path> out;
+  bool overwrite = false;
 };
 
 // The words that name the same network at the same size, for a shell.
@@ -39,9 +51,94 @@ std::string words_of(const ProfileArguments& arguments) {
   return words;
 }
 
+// What the arguments say once their words are understood.
+struct Job {
+  const ProfileArguments& arguments;
+  const CancelToken& cancel;
+  ProfileOptions options;
+  Machine machine;
+  std::unique_ptr<Backend> backend;
+};
+
+Result<Calibration> calibration_of(const Job& job) {
+  auto cached = cached_calibration(*job.backend, job.machine, ThreadTeam(job.machine.threads),
+                                   {job.arguments.cache, false, {}}, &job.cancel);
+  if (!cached) {
+    return cached.error();
+  }
+  for (const std::string& note : cached->notes) {
+    print_to(stderr, "{}", wrap(on_one_line(note), 0));
+  }
+  if (cached->measured) {
+    print_to(stderr, "calibrated this machine in {:.0f} s\n", cached->calibration.took_seconds);
+  }
+  return std::move(cached->calibration);
+}
+
+int print_results(const Job& job, const Profile& profile, std::optional<ProfileFiles>& files) {
+  if (files) {
+    if (Status status = files->write(profile); !status) {
+      return fail(status.error());
+    }
+  }
+  if (job.arguments.json) {
+    print_to(stdout, "{}", profile_json(profile));
+    return kExitOk;
+  }
+  print_profile(profile);
+  for (const std::string& warning : profile.warnings) {
+    print_to(stderr, "{}", wrap("warning: " + warning, 0));
+  }
+  if (files) {
+    print_to(stdout, "\n");
+    for (const std::filesystem::path& path : files->paths()) {
+      print_to(stdout, "{}\n", on_one_line(path.string()));
+    }
+  }
+  return kExitOk;
+}
+
+int run_job(Job& job, const SubjectRequest& request) {
+  auto subject = Subject::open(request);
+  if (!subject) {
+    return fail(subject.error());
+  }
+  if (job.arguments.plan) {
+    auto plan = plan_for(*job.arguments.plan,
+                         subject->plan_subject(job.options.plan.precision, job.machine.isa));
+    if (!plan) {
+      return fail(plan.error());
+    }
+    job.options.plan = std::move(plan->plan);
+    job.options.plan_name = std::move(plan->name);
+  }
+  std::optional<ProfileFiles> files;
+  if (job.arguments.out) {
+    auto created =
+        ProfileFiles::create(*job.arguments.out, job.arguments.overwrite, subject->files());
+    if (!created) {
+      return fail(created.error());
+    }
+    files = std::move(*created);
+  }
+  const auto calibrate = [&] {
+    print_to(stderr, "{}",
+             wrap(fmt::format("measuring {} at {}", on_one_line(subject->name()),
+                              grid_text(subject->grid())),
+                  0));
+    return calibration_of(job);
+  };
+  const auto profile =
+      profile_model(*subject, *job.backend, job.machine, calibrate, job.options, &job.cancel);
+  return profile ? print_results(job, *profile, files) : fail(profile.error());
+}
+
 int run_profile(const ProfileArguments& arguments, const CancelToken& cancel) {
   if (arguments.subject.model.has_value() == !arguments.subject.arch.empty()) {
     return usage_error("profile needs one of --model and --arch; see mezzotint profile --help");
+  }
+  if (arguments.overwrite && !arguments.out) {
+    return usage_error("--overwrite needs --out FOLDER");
   }
   const auto precision = precision_from_name(arguments.precision);
   if (!precision) {
@@ -56,7 +153,7 @@ int run_profile(const ProfileArguments& arguments, const CancelToken& cancel) {
     request.size = *size;
   }
   ProfileOptions options;
-  options.precision = *precision;
+  options.plan.precision = *precision;
   options.force = arguments.force;
   options.words = words_of(arguments);
   if (!arguments.memory_limit.empty()) {
@@ -69,29 +166,12 @@ int run_profile(const ProfileArguments& arguments, const CancelToken& cancel) {
   if (arguments.steps > 0) {
     options.timing = {1, arguments.steps, arguments.steps, 0, 0};
   }
-  const auto machine = this_machine(arguments.threads);
+  auto machine = this_machine(arguments.threads);
   if (!machine) {
     return fail(machine.error());
   }
-  auto subject = Subject::open(request);
-  if (!subject) {
-    return fail(subject.error());
-  }
-  print_to(stderr, "{}",
-           wrap(fmt::format("measuring {} at {}", on_one_line(subject->name()),
-                            grid_text(subject->grid())),
-                0));
-  Calibration calibration;
-  calibration.processor = machine->processor;
-  calibration.isa = name_of(machine->isa);
-  calibration.threads = machine->threads;
-  const auto profile =
-      profile_model(*subject, *this_backend(), *machine, calibration, options, &cancel);
-  if (!profile) {
-    return fail(profile.error());
-  }
-  print_profile(*profile);
-  return kExitOk;
+  Job job{arguments, cancel, std::move(options), std::move(*machine), this_backend()};
+  return run_job(job, request);
 }
 
 }  // namespace
@@ -104,7 +184,8 @@ Verb add_profile(CLI::App& program) {
   app->footer(
       "Examples:\n"
       "  mezzotint profile --model models/demo-brain32\n"
-      "  mezzotint profile --arch whole-head:64 --size 64");
+      "  mezzotint profile --model models/demo-brain32 --out report/\n"
+      "  mezzotint profile --arch whole-head:64 --size 64 --json");
   app->add_option("--model", a.subject.model, "Checkpoint (.pt, .safetensors) or model folder");
   app->add_option("--arch", a.subject.arch,
                   "Published network with random weights: whole-head or brats, :base channels");
@@ -114,11 +195,18 @@ Verb add_profile(CLI::App& program) {
   app->add_option("--variant", a.subject.variant, "med-ddpm: what weights without a prefix are")
       ->capture_default_str();
   app->add_option("--precision", a.precision, "strict or fp32")->capture_default_str();
+  app->add_option("--plan", a.plan, "Plan of mezzotint tune for this model, size and machine");
   app->add_option("--threads", a.threads, "0: all processors")->capture_default_str();
   app->add_option("--steps", a.steps, "Evaluations to listen to [5 to 15, by their time]")
       ->check(CLI::Range(1, 1'000'000));
   app->add_option("--memory-limit", a.memory_limit, "Stay below this, or refuse: 3.8GB, 4GiB");
+  app->add_option("--cache", a.cache, "Folder where the machine's calibration is kept")
+      ->type_name("FOLDER");
   app->add_flag("--force", a.force, "Accept measurements of a busy machine");
+  app->add_option("--out", a.out, "Folder for profile.json, trace.json and report.html")
+      ->type_name("FOLDER");
+  app->add_flag("--overwrite", a.overwrite, "Replace files of an earlier profile in that folder");
+  app->add_flag("--json", a.json, "One JSON object on stdout");
   return {app, [arguments](const CancelToken& cancel) { return run_profile(*arguments, cancel); }};
 }
 

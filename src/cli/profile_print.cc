@@ -42,14 +42,15 @@ double giga_per_second(double amount, double seconds) {
 void print_run(const Profile& profile) {
   const Calibration& machine = profile.machine;
   print_to(stdout, "{}",
-           wrap(fmt::format("{} at {}, t = {}, {}", on_one_line(profile.model),
-                            grid_text(profile.grid), profile.timestep, profile.precision),
+           wrap(fmt::format("{} at {}, t = {}, {}, {}", on_one_line(profile.model),
+                            grid_text(profile.grid), profile.timestep, profile.precision,
+                            profile.plan.empty() ? "default plan" : on_one_line(profile.plan)),
                 0));
   print_to(stdout, "{}",
            wrap(fmt::format("machine  {}, {}, {} thread{}", machine.processor, machine.isa,
                             machine.threads, machine.threads == 1 ? "" : "s"),
                 2));
-  print_to(stdout, "  time     {} (median of {}, quartiles {} to {}), {} when not listened to\n",
+  print_to(stdout, "  time     {} (median of {}, quartiles {} to {}), {} unheard\n",
            duration(profile.seconds.median), profile.runs, duration(profile.seconds.low),
            duration(profile.seconds.high), duration(profile.plain_seconds.median));
   print_to(stdout, "  memory   {} peak, of which arena {}, packed weights {}\n",
@@ -122,9 +123,6 @@ void print_profile(const Profile& profile) {
   print_verdict(profile.verdict);
   print_groups(profile);
   print_slowest_ops(profile);
-  for (const std::string& warning : profile.warnings) {
-    print_to(stderr, "{}", wrap("warning: " + warning, 0));
-  }
 }
 
 }  // namespace mezzotint::cli

@@ -77,7 +77,7 @@ class ModelBench {
   }
 
   [[nodiscard]] SessionOptions session_options() const {
-    SessionOptions options = mezzotint::session_options(subject_, machine_, options_.precision);
+    SessionOptions options = mezzotint::session_options(subject_, machine_, options_.plan);
     options.memory_limit = options_.memory_limit;
     return options;
   }
@@ -88,11 +88,14 @@ class ModelBench {
     if (!session) {
       return session.error();
     }
-    const auto predicted = load_subject(*session, subject_, session_options(), team_);
+    const auto predicted = check_subject_memory(*session, subject_, session_options());
     if (!predicted) {
       return predicted.error();
     }
     predicted_bytes = *predicted;
+    if (Status status = load_subject(*session, subject_, team_); !status) {
+      return status.error();
+    }
     eps_.resize(static_cast<std::size_t>(session->elements()));
     return session;
   }
@@ -185,14 +188,14 @@ Result<ModelReport> bench_model(Subject& subject, const Backend& backend, const 
 }
 
 Result<ProgramExplanation> explain_model(const Subject& subject, const Backend& backend,
-                                         const Machine& machine, Precision precision) {
+                                         const Machine& machine, const Plan& plan) {
   const auto graph = tabulated_network(subject.config(), subject.grid(), /*steps=*/1);
   if (!graph) {
     return graph.error();
   }
   CompileOptions options;
   options.machine = machine;
-  options.plan.precision = precision;
+  options.plan = plan;
   return explain(*graph, backend, options);
 }
 

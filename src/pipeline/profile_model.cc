@@ -27,22 +27,19 @@ constexpr double kMostListeningCost = 0.02;
 class ModelProfiler {
  public:
   ModelProfiler(Subject& subject, const Backend& backend, const Machine& machine,
-                const Calibration& calibration, const ProfileOptions& options,
+                const Calibrate& calibrate, const ProfileOptions& options,
                 const CancelToken* cancel)
       : subject_(subject),
         backend_(backend),
         machine_(machine),
+        calibrate_(calibrate),
         options_(options),
         cancel_(cancel),
         log_(machine.threads),
         plain_team_(machine.threads),
-        listened_team_(machine.threads, &log_) {
-    profile_.machine = calibration;
-  }
+        listened_team_(machine.threads, &log_) {}
 
   Result<Profile> run() {
-    return_free_memory();
-    reset_peak_resident_bytes();
     auto session = prepare();
     if (!session) {
       return session.error();
@@ -60,16 +57,24 @@ class ModelProfiler {
 
  private:
   Result<Session> prepare() {
-    SessionOptions session_options =
-        mezzotint::session_options(subject_, machine_, options_.precision);
+    SessionOptions session_options = mezzotint::session_options(subject_, machine_, options_.plan);
     session_options.memory_limit = options_.memory_limit;
     auto session = Session::create(subject_.config(), backend_, session_options);
     if (!session) {
       return session.error();
     }
-    if (const auto loaded = load_subject(*session, subject_, session_options, plain_team_);
-        !loaded) {
-      return loaded.error();
+    if (const auto fits = check_subject_memory(*session, subject_, session_options); !fits) {
+      return fits.error();
+    }
+    auto calibration = calibrate_();
+    if (!calibration) {
+      return calibration.error();
+    }
+    profile_.machine = std::move(*calibration);
+    return_free_memory();
+    reset_peak_resident_bytes();
+    if (Status status = load_subject(*session, subject_, plain_team_); !status) {
+      return status.error();
     }
     eps_.resize(static_cast<std::size_t>(session->elements()));
     if (Status status = session->set_condition(subject_.condition(), {plain_team_, cancel_, {}});
@@ -158,8 +163,9 @@ class ModelProfiler {
     profile_.model = subject_.name();
     profile_.grid = subject_.grid();
     profile_.timestep = subject_.timestep();
-    profile_.precision = name_of(options_.precision);
+    profile_.precision = name_of(options_.plan.precision);
     profile_.plan_hash = session.plan_hash();
+    profile_.plan = options_.plan_name;
     profile_.runs = static_cast<int>(listened_.size());
     profile_.arena_bytes = program.arena_bytes();
     profile_.packed_bytes = program.packed_bytes();
@@ -209,6 +215,7 @@ class ModelProfiler {
   Subject& subject_;
   const Backend& backend_;
   const Machine& machine_;
+  const Calibrate& calibrate_;
   const ProfileOptions& options_;
   const CancelToken* cancel_;
   TeamLog log_;
@@ -224,10 +231,10 @@ class ModelProfiler {
 }  // namespace
 
 Result<Profile> profile_model(Subject& subject, const Backend& backend, const Machine& machine,
-                              const Calibration& calibration, const ProfileOptions& options,
+                              const Calibrate& calibrate, const ProfileOptions& options,
                               const CancelToken* cancel) {
   return no_throw([&]() -> Result<Profile> {
-    return ModelProfiler(subject, backend, machine, calibration, options, cancel).run();
+    return ModelProfiler(subject, backend, machine, calibrate, options, cancel).run();
   });
 }
 

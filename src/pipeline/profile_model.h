@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -21,7 +22,8 @@ inline constexpr double kRepeatSpread = 0.10;
 inline constexpr double kMostSpread = 0.25;
 
 struct ProfileOptions {
-  Precision precision = Precision::kFp32;
+  Plan plan;
+  std::string plan_name;  // of its file; empty: the default plan
   // Of evaluations that are listened to; as many that are not take turns with them.
   TimingOptions timing{1, 5, 15, 1, 8};
   std::optional<std::uint64_t> memory_limit;
@@ -30,11 +32,15 @@ struct ProfileOptions {
   std::string words;
 };
 
-// x and condition are the subject's, the condition is set once, outside what is timed. kResource
+// What the machine attains, from wherever it is known.
+using Calibrate = std::function<Result<Calibration>()>;
+
+// x and condition are the subject's, the condition is set once, outside what is timed. `calibrate`
+// is asked once the network is known to fit, before it is loaded; its error is returned. kResource
 // before the work when memory does not suffice, and after it when the evaluations of a busy machine
 // spread by more than kMostSpread.
 Result<Profile> profile_model(Subject& subject, const Backend& backend, const Machine& machine,
-                              const Calibration& calibration, const ProfileOptions& options,
+                              const Calibrate& calibrate, const ProfileOptions& options,
                               const CancelToken* cancel = nullptr);
 
 }  // namespace mezzotint

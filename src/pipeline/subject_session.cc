@@ -5,34 +5,34 @@
 
 namespace mezzotint {
 
-SessionOptions session_options(const Subject& subject, const Machine& machine,
-                               Precision precision) {
+SessionOptions session_options(const Subject& subject, const Machine& machine, const Plan& plan) {
   SessionOptions options;
   options.machine = machine;
-  options.plan.precision = precision;
+  options.plan = plan;
   options.grid = subject.grid();
   options.timesteps = {subject.timestep()};
   return options;
 }
 
-Result<std::uint64_t> load_subject(Session& session, Subject& subject,
-                                   const SessionOptions& options, const ThreadTeam& team) {
-  const std::int64_t floats = 2 * session.elements() + session.condition_elements();
-  const bool first = subject.x().empty();
+Result<std::uint64_t> check_subject_memory(const Session& session, const Subject& subject,
+                                           const SessionOptions& options) {
+  const std::int64_t floats =
+      subject.x().empty() ? 2 * session.elements() + session.condition_elements() : 0;
   const std::uint64_t predicted = resident_bytes() + session.predicted_bytes() +
-                                  (first ? static_cast<std::uint64_t>(floats) * sizeof(float) : 0);
+                                  static_cast<std::uint64_t>(floats) * sizeof(float);
   if (Status status = check_memory(predicted, options.memory_limit, options.machine); !status) {
     return status.error();
   }
-  if (first) {
+  return predicted;
+}
+
+Status load_subject(Session& session, Subject& subject, const ThreadTeam& team) {
+  if (subject.x().empty()) {
     if (Status status = subject.make_inputs(team); !status) {
-      return status.error();
+      return status;
     }
   }
-  if (Status status = session.load(subject.parameters()); !status) {
-    return status.error();
-  }
-  return predicted;
+  return session.load(subject.parameters());
 }
 
 }  // namespace mezzotint

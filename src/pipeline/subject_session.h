@@ -11,12 +11,14 @@ namespace mezzotint {
 
 // For one evaluation of the subject, at its timestep.
 [[nodiscard]] SessionOptions session_options(const Subject& subject, const Machine& machine,
-                                             Precision precision);
+                                             const Plan& plan);
 
-// Makes the subject's inputs, unless it has them, and loads the session's weights. Returns the
-// memory that the whole process will have taken, its prediction included, which is known first:
-// kResource where that exceeds the options' limit or the machine.
-Result<std::uint64_t> load_subject(Session& session, Subject& subject,
-                                   const SessionOptions& options, const ThreadTeam& team);
+// The memory that the whole process will have taken once the session is loaded and evaluated, its
+// inputs and prediction included. kResource where that exceeds the options' limit or the machine.
+Result<std::uint64_t> check_subject_memory(const Session& session, const Subject& subject,
+                                           const SessionOptions& options);
+
+// Makes the subject's inputs, unless it has them, and loads the session's weights.
+Status load_subject(Session& session, Subject& subject, const ThreadTeam& team);
 
 }  // namespace mezzotint

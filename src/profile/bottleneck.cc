@@ -37,9 +37,9 @@ bool is_conversion(std::string_view kind) {
 }
 
 double start_seconds(const OpProfile& op, const Calibration& machine) {
-  const double handed_out = std::max(0.0, op.tasks - op.loops);
-  return std::max(op.loops, 1.0) * machine.start_seconds +
-         handed_out * machine.task_seconds / std::max(machine.threads, 1);
+  const double loops = std::max(op.loops, 1.0);
+  const double further_tasks = std::max(0.0, op.tasks - loops * machine.threads);
+  return loops * machine.start_seconds + further_tasks * machine.task_seconds;
 }
 
 const MemoryLevel* level_that_holds(double bytes, const Calibration& machine) {

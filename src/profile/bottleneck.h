@@ -15,8 +15,8 @@ inline constexpr double kImbalanceShare = 0.25;
 // reorder, concat: the op computes nothing, it only changes where or how values are stored.
 [[nodiscard]] bool is_conversion(std::string_view kind);
 
-// What starting costs: each loop is a fork and a join, its tasks are handed out one by one, by all
-// threads at once. An op without a loop is one start.
+// What starting costs: each loop is a fork and a join with a task for each thread, and what further
+// tasks add. An op without a loop is one start.
 [[nodiscard]] double start_seconds(const OpProfile& op, const Calibration& machine);
 
 // The fastest level that holds `bytes`; null where none was measured. All threads' own L2 caches

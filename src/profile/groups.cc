@@ -51,7 +51,7 @@ void add(const OpRecord& record, const OpProfile& op, Gathering& gathering) {
   group.level = op.level;
   group.kind = op.kind;
   ++group.ops;
-  group.share += op.share;
+  group.share = std::min(group.share + op.share, 1.0);
   group.flops += op.flops;
   group.direct_flops += op.direct_flops;
   group.bytes += op.bytes;

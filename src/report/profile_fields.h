@@ -60,6 +60,7 @@ void visit_op(Visitor& visit, Value& op) {
   visit.number("loops", op.loops, limits::kAmount);
   visit.number("tasks", op.tasks, limits::kAmount);
   visit.numbers("busy_seconds", op.busy_seconds, limits::kThreads, limits::kSeconds);
+  visit.number("imbalance", op.imbalance, 1.0);
   visit.optional_object("counters", op.counters,
                         [](auto& v, auto& counters) { visit_counters(v, counters); });
   visit.whole("live_bytes", op.live_bytes, limits::kMemory);

@@ -47,7 +47,9 @@ ProfileOptions three_runs() {
 Result<Profile> profile(const Backend& backend, const ProfileOptions& options = three_runs(),
                         const CancelToken* cancel = nullptr) {
   Subject subject = small_subject();
-  return profile_model(subject, backend, test_machine(), two_threads(), options, cancel);
+  return profile_model(
+      subject, backend, test_machine(), [] { return Result<Calibration>(two_threads()); }, options,
+      cancel);
 }
 
 TEST(ProfileModel, DescribesEveryOpOnceInTheOrderOfRunning) {
