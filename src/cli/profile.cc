@@ -121,15 +121,16 @@ int run_job(Job& job, const SubjectRequest& request) {
     }
     files = std::move(*created);
   }
-  const auto calibrate = [&] {
-    print_to(stderr, "{}",
-             wrap(fmt::format("measuring {} at {}", on_one_line(subject->name()),
-                              grid_text(subject->grid())),
-                  0));
-    return calibration_of(job);
+  job.options.announce = [&](std::uint64_t predicted_bytes) {
+    print_to(
+        stderr, "{}",
+        wrap(fmt::format("measuring {} at {}, {} of memory predicted", on_one_line(subject->name()),
+                         grid_text(subject->grid()), format_bytes(predicted_bytes)),
+             0));
   };
-  const auto profile =
-      profile_model(*subject, *job.backend, job.machine, calibrate, job.options, &job.cancel);
+  const auto profile = profile_model(
+      *subject, *job.backend, job.machine, [&] { return calibration_of(job); }, job.options,
+      &job.cancel);
   return profile ? print_results(job, *profile, files) : fail(profile.error());
 }
 

@@ -63,8 +63,12 @@ class ModelProfiler {
     if (!session) {
       return session.error();
     }
-    if (const auto fits = check_subject_memory(*session, subject_, session_options); !fits) {
-      return fits.error();
+    const auto predicted = check_subject_memory(*session, subject_, session_options);
+    if (!predicted) {
+      return predicted.error();
+    }
+    if (options_.announce) {
+      options_.announce(*predicted);
     }
     auto calibration = calibrate_();
     if (!calibration) {
@@ -166,6 +170,7 @@ class ModelProfiler {
     profile_.precision = name_of(options_.plan.precision);
     profile_.plan_hash = session.plan_hash();
     profile_.plan = options_.plan_name;
+    profile_.counters = "not available here: this version reads no hardware counters";
     profile_.runs = static_cast<int>(listened_.size());
     profile_.arena_bytes = program.arena_bytes();
     profile_.packed_bytes = program.packed_bytes();

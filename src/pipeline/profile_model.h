@@ -30,6 +30,9 @@ struct ProfileOptions {
   bool force = false;  // accepts any spread
   // That name the model and its size on a command line, for the commands in the advice.
   std::string words;
+  // Told the memory that the whole process will have taken, once that is known to be there and
+  // before any of it is; may be empty.
+  std::function<void(std::uint64_t predicted_bytes)> announce;
 };
 
 // What the machine attains, from wherever it is known.

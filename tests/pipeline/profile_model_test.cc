@@ -119,8 +119,18 @@ TEST(ProfileModel, SpeaksFirst) {
   }
 }
 
+TEST(ProfileModel, AnnouncesTheMemoryThatItTakes) {
+  ProfileOptions options = three_runs();
+  std::uint64_t predicted = 0;
+  options.announce = [&](std::uint64_t bytes) { predicted = bytes; };
+  const auto result = profile(*make_cpu_backend(), options);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_GT(predicted, result->arena_bytes + result->packed_bytes);
+}
+
 TEST(ProfileModel, RefusesBeyondTheLimit) {
   ProfileOptions options = three_runs();
+  options.announce = [](std::uint64_t) { ADD_FAILURE() << "there is not enough memory"; };
   options.memory_limit = 1'000'000;
   const auto result = profile(*make_cpu_backend(), options);
   ASSERT_FALSE(result);
