@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
+#include <cmath>
 
 #include "backend/cpu/cpu_backend.h"
 #include "pipeline/corrupt_backend.h"
@@ -28,7 +28,7 @@ Subject small_subject() {
 Calibration two_threads() {
   Calibration machine;
   machine.threads = 2;
-  machine.units = {{MathUnit::kFma, 50e9, 100e9, ""}};
+  machine.units = {{MathUnit::kFma, 50e9, 100e9, "", "float32"}};
   machine.levels = {{"L2", 1 << 20, 50e9, 100e9}, {"DRAM", 0, 10e9, 10e9}};
   machine.start_seconds = 5e-6;
   machine.task_seconds = 1e-7;

@@ -15,11 +15,11 @@ inline Calibration round_machine() {
   machine.processor = "a processor";
   machine.isa = "avx512";
   machine.threads = 2;
-  machine.units = {{MathUnit::kFma, 50e9, 100e9, ""},
-                   {MathUnit::kVnniInt8, 0, 0, "not on this processor"},
-                   {MathUnit::kAvx512Bf16, 100e9, 200e9, ""},
-                   {MathUnit::kAmxBf16, 0, 0, "not on this processor"},
-                   {MathUnit::kAmxInt8, 0, 0, "not on this processor"}};
+  machine.units = {{MathUnit::kFma, 50e9, 100e9, "", "float32"},
+                   {MathUnit::kVnniInt8, 0, 0, "not on this processor", "int8"},
+                   {MathUnit::kAvx512Bf16, 100e9, 200e9, "", "bfloat16"},
+                   {MathUnit::kAmxBf16, 0, 0, "not on this processor", "bfloat16"},
+                   {MathUnit::kAmxInt8, 0, 0, "not on this processor", "int8"}};
   machine.levels = {
       {"L2", 1'000'000, 50e9, 100e9}, {"L3", 10'000'000, 30e9, 50e9}, {"DRAM", 0, 8e9, 10e9}};
   machine.start_seconds = 10e-6;
