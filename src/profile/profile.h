@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/perf_counters.h"
 #include "graph/math_unit.h"
 #include "profile/calibration.h"
 
@@ -44,14 +45,6 @@ inline constexpr std::array kAllBottlenecks = {
 // "compute", "L2", "L3", "DRAM", "conversion", "overhead", "imbalance"
 [[nodiscard]] std::string_view name_of(Bottleneck bottleneck);
 [[nodiscard]] std::optional<Bottleneck> bottleneck_from_name(std::string_view name);
-
-// Of hardware counters, summed over threads; absent where perf_event does not allow them.
-struct Counters {
-  std::optional<double> cycles;
-  std::optional<double> instructions;
-  std::optional<double> cache_references;
-  std::optional<double> cache_misses;
-};
 
 struct OpProfile {
   std::string op;
