@@ -206,7 +206,8 @@ def measure(arguments, folder):
         "precisions": arguments.precisions,
     }
     bench = Bench(arguments, folder)
-    blocks = [[key] for key in arguments.peers] if arguments.blocks else [arguments.peers]
+    blocks = [[key] for key in arguments.peers] if arguments.blocks and arguments.peers \
+        else [arguments.peers]
     for keys in blocks:
         bench.measure(keys)
     truth, result["truth"], reason = bench.predict_truth()

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -21,6 +22,7 @@ using kernels::TileGrid;
 using kernels::WinogradInput;
 using kernels::WinogradMatrices;
 using kernels::WinogradOutput;
+using kernels::WinogradRange;
 using kernels::WinogradStages;
 using kernels::WinogradTile;
 
@@ -79,8 +81,41 @@ TEST_P(WinogradStagesTest, TransformIsTheInputMatrix) {
     in.vectors = 1;
     in.out = v.data();
     in.position_stride = lanes();
+    std::ranges::fill(in.existing, WinogradRange{0, side_});
     stages_.transform[form_](in);
     expect_in_lanes(v, along_axes(input_matrix(matrices_), unit(positions_, i)));
+  }
+}
+
+// Only what exists is in memory. Ranges differ along the axes, so that an exchanged axis shows.
+TEST_P(WinogradStagesTest, TransformTakesInputsOutsideAsZero) {
+  for (const bool whole_rows : {true, false}) {
+    const std::array<WinogradRange, 3> existing{
+        {{1, side_}, {0, side_ - 1}, whole_rows ? WinogradRange{0, side_} : WinogradRange{1, 3}}};
+    const auto extent = [&](std::size_t axis) { return existing[axis].end - existing[axis].first; };
+    for (std::int64_t z = 0; z < extent(0); ++z) {
+      for (std::int64_t y = 0; y < extent(1); ++y) {
+        for (std::int64_t x = 0; x < extent(2); ++x) {
+          const std::vector<float> source = in_lanes(
+              unit(extent(0) * extent(1) * extent(2), (z * extent(1) + y) * extent(2) + x));
+          std::vector<float> v(static_cast<std::size_t>(positions_ * lanes()), std::nanf(""));
+          WinogradInput in{};
+          in.origin = source.data();
+          in.stride_x = lanes();
+          in.stride_y = extent(2) * in.stride_x;
+          in.stride_z = extent(1) * in.stride_y;
+          in.vectors = 1;
+          in.out = v.data();
+          in.position_stride = lanes();
+          std::ranges::copy(existing, in.existing);
+          (whole_rows ? stages_.transform : stages_.transform_border)[form_](in);
+          const std::int64_t at =
+              ((z + existing[0].first) * side_ + y + existing[1].first) * side_ + x +
+              existing[2].first;
+          expect_in_lanes(v, along_axes(input_matrix(matrices_), unit(positions_, at)));
+        }
+      }
+    }
   }
 }
 
@@ -190,6 +225,7 @@ class FloatTile {
     in.vector_stride = stages_.lanes;
     in.out = v.data();
     in.position_stride = kChannels;
+    std::ranges::fill(in.existing, WinogradRange{0, side_});
     stages_.transform[form_](in);
 
     std::vector<float> m(static_cast<std::size_t>((positions + 1) * stages_.lanes));

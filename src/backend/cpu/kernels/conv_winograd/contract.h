@@ -25,12 +25,17 @@ struct WinogradStage {
   bool silu;
 };
 
+struct WinogradRange {
+  std::int64_t first, end;
+};
+
 struct WinogradInput {
-  const float* origin;  // first input of the tile
+  const float* origin;  // first input of the tile that exists
   std::int64_t stride_z, stride_y, stride_x;
   std::int64_t vectors;  // of channels, vector_stride floats apart in the source
   std::int64_t vector_stride;
-  const float* prefetch;  // where the following tile's new inputs begin, or null
+  const float* prefetch;      // where the following tile's new inputs begin, or null
+  WinogradRange existing[3];  // per axis: inputs of the tile that exist; the others are zero
   // Doubled sources only, per axis: inputs x coarse inputs, row-major. B^T times interpolation.
   const float* lift[3];
   float* out;  // V at this tile, kLanes floats per vector
@@ -67,7 +72,8 @@ struct WinogradStages {
   void (*stage)(const WinogradStage& stage, float* staged);
   void (*multiply)(const WinogradProduct& product);
   // By tile size: [0] for F(2), [1] for F(4).
-  void (*transform[2])(const WinogradInput& input);
+  void (*transform[2])(const WinogradInput& input);  // all inputs along x exist
+  void (*transform_border[2])(const WinogradInput& input);
   void (*transform_doubled[2])(const WinogradInput& input);
   void (*finish[2])(const WinogradOutput& output);
   void (*fence)();  // after streamed outputs

@@ -30,8 +30,7 @@ void SourceTransform::run(const float* x, const float* coefficients, std::int64_
     float* to = v + done * v_channels_;
     if (form_.upsample) {
       transform_doubled(call, at, count, to);
-    } else if (form_.normalise || form_.channels % stages_->lanes != 0 ||
-               !grid_->has_inner(at.z, at.y)) {
+    } else if (form_.normalise || form_.channels % stages_->lanes != 0) {
       transform_staged(call, at, count, to);
     } else {
       transform_row(call, at, count, to);
@@ -40,32 +39,31 @@ void SourceTransform::run(const float* x, const float* coefficients, std::int64_
   }
 }
 
-// Inner tiles straight from the source; those that reach over its border by way of a staged copy.
 void SourceTransform::transform_row(const Call& call, const TilePosition& row, std::int64_t count,
                                     float* v) const {
-  const std::int64_t stride_y = form_.extents[2] * form_.channels;
-  const std::int64_t stride_z = form_.extents[1] * stride_y;
+  WinogradInput in{};
+  in.stride_x = form_.channels;
+  in.stride_y = form_.extents[2] * in.stride_x;
+  in.stride_z = form_.extents[1] * in.stride_y;
+  in.vectors = form_.channels / stages_->lanes;
+  in.vector_stride = stages_->lanes;
+  in.position_stride = v_stride_;
+  in.existing[0] = grid_->existing_inputs(0, row.z);
+  in.existing[1] = grid_->existing_inputs(1, row.y);
+  const TilePosition corner = grid_->first_input(row);
+  const float* first_row = call.x + (corner.z + in.existing[0].first) * in.stride_z +
+                           (corner.y + in.existing[1].first) * in.stride_y;
   for (std::int64_t i = 0; i < count; ++i, v += v_channels_) {
-    const TilePosition at{row.z, row.y, row.x + i};
-    if (!grid_->is_inner(at)) {
-      transform_staged(call, at, 1, v);
-      continue;
-    }
-    const TilePosition corner = grid_->first_input(at);
-    WinogradInput in{};
-    in.origin = call.x + corner.z * stride_z + corner.y * stride_y + corner.x * form_.channels;
-    in.stride_z = stride_z;
-    in.stride_y = stride_y;
-    in.stride_x = form_.channels;
-    in.vectors = form_.channels / stages_->lanes;
-    in.vector_stride = stages_->lanes;
-    // Two of the next tile's columns are this one's last.
-    in.prefetch = grid_->is_inner({at.z, at.y, at.x + 1})
-                      ? in.origin + grid_->inputs() * form_.channels
-                      : nullptr;
+    const WinogradRange xs = grid_->existing_inputs(2, row.x + i);
+    const std::int64_t x = corner.x + i * grid_->outputs();
+    in.existing[2] = xs;
+    in.origin = first_row + (x + xs.first) * in.stride_x;
     in.out = v;
-    in.position_stride = v_stride_;
-    stages_->transform[tile_form()](in);
+    // Two of the next tile's columns are this one's last.
+    const bool next_is_whole = x + grid_->outputs() + grid_->inputs() <= form_.extents[2];
+    in.prefetch = next_is_whole ? first_row + (x + grid_->inputs()) * in.stride_x : nullptr;
+    const bool is_whole = xs.end - xs.first == grid_->inputs();
+    (is_whole ? stages_->transform : stages_->transform_border)[tile_form()](in);
   }
 }
 
@@ -129,6 +127,7 @@ WinogradInput SourceTransform::staged_input(const float* staged, std::int64_t si
   in.stride_z = side * in.stride_y;
   in.vectors = 1;
   in.position_stride = v_stride_;
+  std::ranges::fill(in.existing, WinogradRange{0, side});
   return in;
 }
 

@@ -1,5 +1,5 @@
 // One source of a Winograd convolution on its way into V: straight from memory, or by way of a
-// staged copy where it is doubled, normalised, of channels that fill no vector, or at its border.
+// staged copy where it is doubled, normalised or of channels that fill no vector.
 #pragma once
 
 #include <array>

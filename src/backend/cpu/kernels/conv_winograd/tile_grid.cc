@@ -49,16 +49,9 @@ TilePosition TileGrid::first_input(const TilePosition& tile) const {
   return {tile.z * outputs() - 1, tile.y * outputs() - 1, tile.x * outputs() - 1};
 }
 
-bool TileGrid::inside(std::size_t axis, std::int64_t tile) const {
-  return tile >= 1 && tile * outputs() - 1 + inputs() <= extents_[axis];
-}
-
-bool TileGrid::is_inner(const TilePosition& tile) const {
-  return inside(0, tile.z) && inside(1, tile.y) && inside(2, tile.x);
-}
-
-bool TileGrid::has_inner(std::int64_t z, std::int64_t y) const {
-  return inside(0, z) && inside(1, y) && counts_[2] > 2;
+WinogradRange TileGrid::existing_inputs(std::size_t axis, std::int64_t tile) const {
+  const std::int64_t first = tile * outputs() - 1;
+  return {std::max<std::int64_t>(-first, 0), std::min(inputs(), extents_[axis] - first)};
 }
 
 std::int64_t TileGrid::valid_outputs(std::size_t axis, std::int64_t tile) const {

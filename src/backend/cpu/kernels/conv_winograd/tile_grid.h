@@ -1,10 +1,11 @@
-// The tiles of a volume: where each begins, which lie inside, and how much of each exists.
+// The tiles of a volume: where each begins, and how much of each exists.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <vector>
 
+#include "backend/cpu/kernels/conv_winograd/contract.h"
 #include "backend/cpu/kernels/conv_winograd/matrices.h"
 
 namespace mezzotint::kernels {
@@ -30,10 +31,8 @@ class TileGrid {
   // Tiles are numbered along x first.
   [[nodiscard]] TilePosition position(std::int64_t tile) const;
   [[nodiscard]] TilePosition first_input(const TilePosition& tile) const;
-  // Whether the tile exists and all its inputs do.
-  [[nodiscard]] bool is_inner(const TilePosition& tile) const;
-  // Whether any tile of a row along x is inner.
-  [[nodiscard]] bool has_inner(std::int64_t z, std::int64_t y) const;
+  // Which of its inputs exist along an axis, counted from its first one.
+  [[nodiscard]] WinogradRange existing_inputs(std::size_t axis, std::int64_t tile) const;
   // How many of its outputs exist along an axis.
   [[nodiscard]] std::int64_t valid_outputs(std::size_t axis, std::int64_t tile) const;
 
@@ -46,8 +45,6 @@ class TileGrid {
   [[nodiscard]] const float* lift(std::size_t axis, std::int64_t tile) const;
 
  private:
-  [[nodiscard]] bool inside(std::size_t axis, std::int64_t tile) const;
-
   WinogradMatrices matrices_;
   std::array<std::int64_t, 3> extents_;
   std::array<std::int64_t, 3> counts_{};

@@ -1,6 +1,9 @@
 // For ISA files only: inputs into the Winograd domain.
 #pragma once
 
+#include <algorithm>
+#include <type_traits>
+
 #include "backend/cpu/kernels/conv_winograd/contract.h"
 #include "backend/cpu/kernels/conv_winograd/tiles-inl.h"
 #include "backend/cpu/kernels/silu-inl.h"
@@ -69,18 +72,57 @@ void stage(const WinogradStage& s, float* staged) {
   }
 }
 
+// Inputs of a row of a tile, from its first that exists on.
+struct WholeRow {
+  const float* first;
+  std::int64_t stride;
+
+  HWY_INLINE FloatVector operator()(int x) const { return hn::LoadU(kFloats, first + x * stride); }
+};
+
+// Outside of `xs` inputs are zero.
+struct BorderRow {
+  const float* first;
+  std::int64_t stride;
+  WinogradRange xs;
+
+  HWY_INLINE FloatVector operator()(int x) const {
+    const bool exists = x >= xs.first && x < xs.end;
+    const auto lanes = hn::FirstN(kFloats, exists ? kLanes : 0);
+    return hn::MaskedLoad(lanes, kFloats, first + (exists ? x - xs.first : 0) * stride);
+  }
+};
+
+// Rows of a tile's plane; those outside of `ys` are zero.
+struct TilePlane {
+  const float* first;  // of the first row that exists
+  std::int64_t stride_y;
+  std::int64_t stride_x;
+  WinogradRange ys;
+  WinogradRange xs;
+
+  template <class Row>
+  HWY_INLINE Row row(int y) const {
+    const float* from = first + (y - ys.first) * stride_y;
+    if constexpr (std::is_same_v<Row, WholeRow>) {
+      return {from, stride_x};
+    } else {
+      return {from, stride_x, xs};
+    }
+  }
+};
+
 // One plane of a tile along x, then y, in three passes over its rows: what a pass keeps fits into
 // 32 registers, and rows come from L1 again at no cost.
-template <class Tile, int kPair>
-HWY_INLINE void transform_plane_pair(const float* plane, std::int64_t stride_y,
-                                     std::int64_t stride_x, FloatVector* out) {
+template <class Tile, class Row, int kPair>
+HWY_INLINE void transform_plane_pair(const TilePlane& plane, FloatVector* out) {
   constexpr int kSide = Tile::kInputs;
   FloatVector first[kSide];
   FloatVector second[kSide];
   for (int y = 0; y < kSide; ++y) {
-    const float* row = plane + y * stride_y;
-    const auto load = [&](int x) HWY_ATTR { return hn::LoadU(kFloats, row + x * stride_x); };
-    const Pair pair = Tile::template forward_pair<kPair>(load);
+    const bool exists = y >= plane.ys.first && y < plane.ys.end;
+    const Pair pair = exists ? Tile::template forward_pair<kPair>(plane.row<Row>(y))
+                             : Pair{hn::Zero(kFloats), hn::Zero(kFloats)};
     first[y] = pair.first;
     second[y] = pair.second;
   }
@@ -100,6 +142,18 @@ HWY_INLINE void end_pass() {
   asm volatile("" ::: "memory");
 }
 
+template <class Tile, class Row>
+HWY_INLINE void transform_plane(const TilePlane& plane, FloatVector* out) {
+  transform_plane_pair<Tile, Row, 0>(plane, out);
+  end_pass();
+  transform_plane_pair<Tile, Row, 1>(plane, out);
+  end_pass();
+  if constexpr (Tile::kPairs > 2) {
+    transform_plane_pair<Tile, Row, 2>(plane, out);
+    end_pass();
+  }
+}
+
 template <class Tile>
 HWY_INLINE void store_columns(const FloatVector (*planes)[Tile::kInputs * Tile::kInputs],
                               float* out, std::int64_t position_stride) {
@@ -117,30 +171,26 @@ HWY_INLINE void store_columns(const FloatVector (*planes)[Tile::kInputs * Tile::
   }
 }
 
-template <class Tile>
+template <class Tile, class Row>
 void transform(const WinogradInput& in) {
   constexpr int kSide = Tile::kInputs;
+  const auto& [zs, ys, xs] = in.existing;
   FloatVector planes[kSide][kSide * kSide];
   for (std::int64_t v = 0; v < in.vectors; ++v) {
-    const float* origin = in.origin + v * in.vector_stride;
     for (int z = 0; z < kSide; ++z) {
+      if (z < zs.first || z >= zs.end) {
+        std::fill_n(planes[z], kSide * kSide, hn::Zero(kFloats));
+        continue;
+      }
+      const std::int64_t offset = v * in.vector_stride + (z - zs.first) * in.stride_z;
       if (in.prefetch != nullptr) {
-        const float* ahead = in.prefetch + v * in.vector_stride + z * in.stride_z;
-        for (int y = 0; y < kSide; ++y) {
+        for (std::int64_t y = 0; y < ys.end - ys.first; ++y) {
           for (int x = 0; x < Tile::kOutputs; ++x) {
-            __builtin_prefetch(ahead + y * in.stride_y + x * in.stride_x, 0, 2);
+            __builtin_prefetch(in.prefetch + offset + y * in.stride_y + x * in.stride_x, 0, 2);
           }
         }
       }
-      const float* plane = origin + z * in.stride_z;
-      transform_plane_pair<Tile, 0>(plane, in.stride_y, in.stride_x, planes[z]);
-      end_pass();
-      transform_plane_pair<Tile, 1>(plane, in.stride_y, in.stride_x, planes[z]);
-      end_pass();
-      if constexpr (Tile::kPairs > 2) {
-        transform_plane_pair<Tile, 2>(plane, in.stride_y, in.stride_x, planes[z]);
-        end_pass();
-      }
+      transform_plane<Tile, Row>({in.origin + offset, in.stride_y, in.stride_x, ys, xs}, planes[z]);
     }
     store_columns<Tile>(planes, in.out + v * kLanes, in.position_stride);
   }
