@@ -7,10 +7,12 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/perf_counters.h"
 #include "base/system.h"
 #include "mezzotint/version.h"
 #include "pipeline/no_throw.h"
 #include "pipeline/subject_session.h"
+#include "profile/counter_recorder.h"
 #include "profile/groups.h"
 #include "profile/recorder.h"
 #include "profile/verdict.h"
@@ -50,6 +52,9 @@ class ModelProfiler {
     profile_.peak_bytes = peak_resident_bytes();
     describe_run(*session);
     describe_ops();
+    if (Status status = count_events(*session); !status) {
+      return status.error();
+    }
     add_warnings();
     profile_.verdict = verdict_of(profile_, verdict_context());
     return std::move(profile_);
@@ -170,7 +175,6 @@ class ModelProfiler {
     profile_.precision = name_of(options_.plan.precision);
     profile_.plan_hash = session.plan_hash();
     profile_.plan = options_.plan_name;
-    profile_.counters = "not available here: this version reads no hardware counters";
     profile_.runs = static_cast<int>(listened_.size());
     profile_.arena_bytes = program.arena_bytes();
     profile_.packed_bytes = program.packed_bytes();
@@ -191,6 +195,27 @@ class ModelProfiler {
       }
     }
     profile_.matrix_flops_share = flops > 0 ? matrix_flops / flops : 0;
+  }
+
+  // In an evaluation of its own, which reading the counters makes slower.
+  Status count_events(Session& session) {
+    const auto counters = PerfCounters::open(plain_team_);
+    if (!counters) {
+      profile_.counters = fmt::format("not available here: {}", counters.error().message);
+      return {};
+    }
+    CounterRecorder recorder(*counters);
+    Listener* const listeners[] = {&recorder};
+    if (Status status =
+            session.evaluate(subject_.x(), /*step=*/0, eps_, {plain_team_, cancel_, listeners});
+        !status) {
+      return status;
+    }
+    profile_.counters = counters->names();
+    for (std::size_t i = 0; i < profile_.ops.size(); ++i) {
+      profile_.ops[i].counters = recorder.ops()[i];
+    }
+    return {};
   }
 
   void add_warnings() {

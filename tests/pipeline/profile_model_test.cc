@@ -108,6 +108,20 @@ TEST(ProfileModel, TracesWholeTasksOfAllOps) {
   }
 }
 
+// Or why there is nothing to count with, never zeros.
+TEST(ProfileModel, CountsWhatTheSystemAllows) {
+  const auto result = profile(*make_cpu_backend());
+  ASSERT_TRUE(result) << result.error().message;
+  const bool counts = result->counters.find("not available here: ") != 0;
+  EXPECT_FALSE(result->counters.empty());
+  for (const OpProfile& op : result->ops) {
+    EXPECT_EQ(op.counters.has_value(), counts) << op.op;
+    if (counts && result->counters.find("cycles") == 0) {
+      EXPECT_GT(op.counters->cycles.value_or(1), 0) << op.op;
+    }
+  }
+}
+
 TEST(ProfileModel, SpeaksFirst) {
   const auto result = profile(*make_cpu_backend());
   ASSERT_TRUE(result) << result.error().message;
