@@ -39,6 +39,21 @@ double giga_per_second(double amount, double seconds) {
   return seconds > 0 ? amount / seconds / 1e9 : 0;
 }
 
+// "; 2.31 instructions a cycle" over all ops; empty where one of the two was not counted.
+std::string instructions_per_cycle(const Profile& profile) {
+  double cycles = 0;
+  double instructions = 0;
+  for (const OpProfile& op : profile.ops) {
+    if (op.counters) {
+      cycles += op.counters->cycles.value_or(0);
+      instructions += op.counters->instructions.value_or(0);
+    }
+  }
+  return cycles > 0 && instructions > 0
+             ? fmt::format("; {:.2f} instructions a cycle", instructions / cycles)
+             : "";
+}
+
 void print_run(const Profile& profile) {
   const Calibration& machine = profile.machine;
   print_to(stdout, "{}",
@@ -56,6 +71,9 @@ void print_run(const Profile& profile) {
   print_to(stdout, "  memory   {} peak, of which arena {}, packed weights {}\n",
            format_bytes(profile.peak_bytes), format_bytes(profile.arena_bytes),
            format_bytes(profile.packed_bytes));
+  print_to(
+      stdout, "{}",
+      wrap(fmt::format("counters {}{}", profile.counters, instructions_per_cycle(profile)), 2));
 }
 
 void print_verdict(const Verdict& verdict) {
