@@ -153,7 +153,7 @@ void add_ops(Builder& build) {
     build.block(path + ".0", kSides[level], i % 2 == 0 ? 2 * kChannels[level] : kChannels[level],
                 kChannels[level]);
     build.add(path + ".0.skip_connection", {"region", "onednn", kSides[level], kChannels[level],
-                                            kChannels[level], Bottleneck::kMemoryDram, 0.6});
+                                            kChannels[level], Bottleneck::kMemoryDram, 0.6, 1});
   }
   build.live(256);
   build.block("out", 128, 64, 1);
@@ -162,6 +162,7 @@ void add_ops(Builder& build) {
 
 void add_groups(Profile& profile) {
   std::map<std::pair<std::string, std::string>, GroupProfile> groups;
+  std::map<const GroupProfile*, double> slowest;
   for (OpProfile& op : profile.ops) {
     op.share = op.seconds.median / profile.sum_seconds;
     GroupProfile& group = groups[{op.level, op.kind}];
@@ -175,7 +176,10 @@ void add_groups(Profile& profile) {
     group.bytes += op.bytes;
     group.attainable_seconds += op.attainable_seconds;
     group.tasks += op.tasks;
-    group.bottleneck = op.bottleneck;
+    if (op.seconds.median > slowest[&group]) {
+      slowest[&group] = op.seconds.median;
+      group.bottleneck = op.bottleneck;
+    }
   }
   for (const auto& [key, group] : groups) {
     profile.groups.push_back(group);

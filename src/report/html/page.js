@@ -93,7 +93,7 @@ const shared = [
   number('FLOPs', r => r.flops, inFlop, 'of the algorithm used'),
   number('direct', r => r.direct_flops, inFlop, 'FLOPs of the direct form'),
   number('bytes', r => r.bytes, inBytes, 'modelled'),
-  number('FLOP/B', r => r.d.intensity, v => v.toPrecision(3)),
+  number('FLOP/B', r => r.d.intensity, inRatio),
   number('attained', r => r.d.rate, inFlopRate),
   number('of roof', r => r.d.attained, inPercent, 'attainable time over measured time'),
   number('tasks', r => r.tasks, count),
