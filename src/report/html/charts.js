@@ -27,8 +27,8 @@ function opTooltip(op) {
   return {
     title: op.op, class: op.bottleneck, time: `${inSeconds(op.seconds.median)} · ${inPercent(op.share)}`,
     intensity: op.d.intensity === null ? 'no arithmetic' : `${inRatio(op.d.intensity)} FLOP/B`,
-    attained: op.d.rate === null ? '–' : inFlopRate(op.d.rate),
-    'of attainable': op.d.attained === null ? '–' : inPercent(op.d.attained),
+    attained: op.d.rate === null ? NONE : inFlopRate(op.d.rate),
+    'of attainable': op.d.attained === null ? NONE : inPercent(op.d.attained),
   };
 }
 

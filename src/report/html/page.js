@@ -83,7 +83,7 @@ function facts(id, rows) {
   }
 }
 
-const orDash = format => value => value === null ? '–' : format(value);
+const orDash = format => value => value === null ? NONE : format(value);
 const number = (label, value, format, title) => ({label, value, format: orDash(format), numeric: true, title});
 const text = (label, value) => ({label, value, format: String, numeric: false});
 const shared = [

@@ -13,7 +13,10 @@ const CLASSES = [
 const color = name => `var(--${name.toLowerCase()})`;
 const colorOn = name => `var(--on-${name.toLowerCase()})`;
 
+// A ratio to nothing, as of a profile without ops, is no number.
+const NONE = '–';
 function scaled(value, steps, digits = 3) {
+  if (!Number.isFinite(value)) return NONE;
   if (value === 0) return `0\u00a0${steps[steps.length - 1][1]}`;
   const [factor, unit] = steps.find(([least]) => value >= least) ?? steps[steps.length - 1];
   const scaledValue = value / factor;
@@ -30,6 +33,7 @@ const inFlopRate = value => scaled(value, steps('FLOP/s'));
 const inByteRate = value => scaled(value, steps('B/s'));
 function inPercent(value) {
   const size = Math.abs(value);
+  if (!Number.isFinite(value)) return NONE;
   if (size > 0 && size < 0.0005) return '<0.1\u00a0%';
   return `${(100 * value).toFixed(size > 0 && size < 0.0995 ? 1 : 0)}\u00a0%`;
 }
