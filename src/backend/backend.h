@@ -10,10 +10,12 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/probe.h"
 #include "base/thread_team.h"
 #include "graph/cost_table.h"
 #include "graph/graph.h"
 #include "graph/machine.h"
+#include "graph/math_unit.h"
 #include "graph/op_definition.h"
 #include "graph/plan.h"
 #include "mezzotint/result.h"
@@ -81,8 +83,9 @@ struct Target {
 // operations.
 struct Work {
   double flops = 0;
-  double bytes = 0;         // of inputs, weights as they are stored packed, and outputs
-  double packed_bytes = 0;  // of the weights alone: memory that is held between launches
+  double bytes = 0;                // of inputs, weights as they are stored packed, and outputs
+  double packed_bytes = 0;         // of the weights alone: memory that is held between launches
+  MathUnit unit = MathUnit::kFma;  // that most of the operations run on
 };
 
 // One way to compute an op. Stateless.
@@ -119,6 +122,8 @@ class Backend {
   [[nodiscard]] virtual std::span<const Implementation* const> implementations(
       OpKind kind) const = 0;
   [[nodiscard]] virtual const CostTable& costs() const = 0;
+  // What calibration runs.
+  [[nodiscard]] virtual Probes probes() const { return {}; }
 };
 
 }  // namespace mezzotint

@@ -14,6 +14,7 @@ struct Machine {
   std::uint64_t memory_bytes = 0;  // what the process may use; 0 means unknown
   std::string processor;
   std::int64_t l2_bytes = std::int64_t{1} << 20;  // of one core; sizes blocks, changes no bytes
+  bool avx512_bf16 = false;  // has_avx512_bf16(); means something from Isa::kAvx512 on
 };
 
 }  // namespace mezzotint

@@ -1,11 +1,22 @@
 #include "profile/profile.h"
 
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
 namespace mezzotint {
 namespace {
 
-constexpr Bottleneck kAllBottlenecks[] = {
-    Bottleneck::kCompute,    Bottleneck::kMemoryL2, Bottleneck::kMemoryL3, Bottleneck::kMemoryDram,
-    Bottleneck::kConversion, Bottleneck::kOverhead, Bottleneck::kImbalance};
+constexpr std::string_view kBottleneckNames[] = {"compute",    "L2",       "L3",       "DRAM",
+                                                 "conversion", "overhead", "imbalance"};
+
+// Between the two nearest of the sorted samples.
+double quantile(const std::vector<double>& sorted, double fraction) {
+  const double position = fraction * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above], position - static_cast<double>(below));
+}
 
 double ratio(double part, double whole) {
   return whole > 0 ? part / whole : 0;
@@ -13,30 +24,28 @@ double ratio(double part, double whole) {
 
 }  // namespace
 
+Spread spread_of(std::vector<double> samples) {
+  if (samples.empty()) {
+    return {};
+  }
+  std::sort(samples.begin(), samples.end());
+  return {quantile(samples, 0.5), quantile(samples, 0.25), quantile(samples, 0.75)};
+}
+
 double Spread::relative() const {
   return ratio(high - low, median);
 }
 
 std::string_view name_of(Bottleneck bottleneck) {
-  switch (bottleneck) {
-    case Bottleneck::kCompute: return "compute";
-    case Bottleneck::kMemoryL2: return "L2";
-    case Bottleneck::kMemoryL3: return "L3";
-    case Bottleneck::kMemoryDram: return "DRAM";
-    case Bottleneck::kConversion: return "conversion";
-    case Bottleneck::kOverhead: return "overhead";
-    case Bottleneck::kImbalance: return "imbalance";
-  }
-  return "";
+  return kBottleneckNames[static_cast<std::size_t>(bottleneck)];
 }
 
 std::optional<Bottleneck> bottleneck_from_name(std::string_view name) {
-  for (const Bottleneck bottleneck : kAllBottlenecks) {
-    if (name_of(bottleneck) == name) {
-      return bottleneck;
-    }
+  const auto* found = std::ranges::find(kBottleneckNames, name);
+  if (found == std::end(kBottleneckNames)) {
+    return std::nullopt;
   }
-  return std::nullopt;
+  return static_cast<Bottleneck>(found - std::begin(kBottleneckNames));
 }
 
 double OpProfile::intensity() const {

@@ -60,6 +60,7 @@ void visit_op(Visitor& visit, Value& op) {
   visit.number("loops", op.loops, limits::kAmount);
   visit.number("tasks", op.tasks, limits::kAmount);
   visit.numbers("busy_seconds", op.busy_seconds, limits::kThreads, limits::kSeconds);
+  visit.number("imbalance", op.imbalance, 1.0);
   visit.optional_object("counters", op.counters,
                         [](auto& v, auto& counters) { visit_counters(v, counters); });
   visit.whole("live_bytes", op.live_bytes, limits::kMemory);
@@ -85,6 +86,7 @@ void visit_group(Visitor& visit, Value& group) {
 template <typename Visitor, typename Value>
 void visit_unit(Visitor& visit, Value& unit) {
   visit.named("unit", unit.unit, math_unit_from_name);
+  visit.text("elements", unit.elements);
   visit.optional_text("absent", unit.absent);
   visit.number_unless(!unit.absent.empty(), "one_thread", unit.one_thread, profile_limits::kAmount);
   visit.number_unless(!unit.absent.empty(), "all_threads", unit.all_threads,

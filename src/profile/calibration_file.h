@@ -1,0 +1,50 @@
+// Calibrations as files of the cache folder. docs/formats.md describes them.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/backend.h"
+#include "base/thread_team.h"
+#include "graph/machine.h"
+#include "mezzotint/cancel.h"
+#include "mezzotint/result.h"
+#include "profile/calibrate.h"
+#include "profile/calibration.h"
+
+namespace mezzotint {
+
+[[nodiscard]] std::string calibration_json(const Calibration& calibration);
+// kInvalidInput, with `name` before the reason, unless it is a complete calibration of this schema
+// whose figures are finite and positive.
+[[nodiscard]] Result<Calibration> read_calibration(std::string_view json, std::string_view name);
+
+// "calibration-0123456789ab.json": follows from processor, ISA, threads and version.
+[[nodiscard]] std::string calibration_file_name(const Calibration& calibration);
+
+struct CalibrationRequest {
+  std::filesystem::path cache;  // a folder; empty: the usual one, see base/cache_folder.h
+  bool fresh = false;           // measure even if there is a file
+  CalibrationEffort effort;
+};
+
+struct CachedCalibration {
+  Calibration calibration;
+  std::filesystem::path path;  // of its file; empty when there is none
+  bool measured = false;       // now, and not read
+  // Whole sentences: a file that was of no use and why, a cache that cannot be written.
+  std::vector<std::string> notes;
+};
+
+// Reads the calibration of this machine, team and version from the cache, or measures and keeps it
+// there. A file that is damaged or belongs to something else is replaced, and a cache that cannot
+// be used only costs the next run the time: both are notes. Fails as calibrate() does.
+[[nodiscard]] Result<CachedCalibration> cached_calibration(const Backend& backend,
+                                                           const Machine& machine,
+                                                           const ThreadTeam& team,
+                                                           const CalibrationRequest& request,
+                                                           const CancelToken* cancel = nullptr);
+
+}  // namespace mezzotint
