@@ -50,7 +50,7 @@ function make(tag, attributes = {}, ...children) {
 const markOf = name => make('span', {class: 'mark', style: `--of: ${color(name)}`}, name);
 
 // What the profile's fields say together; null where there is nothing to divide by.
-function derive(op, threads) {
+function derive(op) {
   const seconds = op.seconds.median;
   const busy = op.busy_seconds ?? [];
   const cycles = op.counters?.cycles;
@@ -61,8 +61,6 @@ function derive(op, threads) {
     rate: op.flops > 0 && seconds > 0 ? op.flops / seconds : null,
     attained: op.attainable_seconds > 0 && seconds > 0 ? op.attainable_seconds / seconds : null,
     perTask: op.tasks > 0 ? busy.reduce((sum, part) => sum + part, 0) / op.tasks || null : null,
-    busy: busy.length > 0 && seconds > 0
-      ? busy.reduce((sum, part) => sum + part, 0) / (seconds * threads) : null,
     ipc: cycles > 0 && instructions != null ? instructions / cycles : null,
     misses: op.counters?.cache_misses ?? null,
   };
