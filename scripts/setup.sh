@@ -8,12 +8,12 @@ set -euo pipefail
 # ocl-icd-opencl-dev: the CMake package of Debian's oneDNN looks for OpenCL without depending on it.
 build_packages=(
   cmake g++ make ninja-build
-  libcli11-dev libdnnl-dev libfmt-dev libhwy-dev libpng-dev libssl-dev nlohmann-json3-dev
-  ocl-icd-opencl-dev zlib1g-dev
+  libcli11-dev libdnnl-dev libfmt-dev libhwy-dev libjs-vega libpng-dev libssl-dev
+  nlohmann-json3-dev ocl-icd-opencl-dev zlib1g-dev
 )
 test_packages=(
-  clang-14 clang-format-14 clang-tidy-14 git libclang-rt-14-dev libomp-14-dev
-  libbenchmark-dev libgtest-dev qemu-user
+  chromium clang-14 clang-format-14 clang-tidy-14 git libclang-rt-14-dev libomp-14-dev
+  libbenchmark-dev libgtest-dev python3 qemu-user
 )
 
 case "${1:-build}" in

@@ -86,6 +86,7 @@ void visit_group(Visitor& visit, Value& group) {
 template <typename Visitor, typename Value>
 void visit_unit(Visitor& visit, Value& unit) {
   visit.named("unit", unit.unit, math_unit_from_name);
+  visit.text("elements", unit.elements);
   visit.optional_text("absent", unit.absent);
   visit.number_unless(!unit.absent.empty(), "one_thread", unit.one_thread, profile_limits::kAmount);
   visit.number_unless(!unit.absent.empty(), "all_threads", unit.all_threads,

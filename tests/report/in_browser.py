@@ -143,6 +143,15 @@ def check_hostile(page, folder):
     page.expect("problems", page.browser.problems(), [])
 
 
+def check_empty(page, folder):
+    page.browser.open(os.path.join(folder, "empty.html"), 400)
+    page.expect("charts say why not", page.value("document.querySelectorAll('figure .note').length"), 4)
+    page.expect("no number is none", page.value("/NaN|Infinity|undefined|null/.test("
+                                                "document.querySelector('main').textContent)"), False)
+    page.check_width(400)
+    page.expect("problems", page.browser.problems(), [])
+
+
 def check_that_problems_are_seen(page, folder):
     """Otherwise none of the above would mean anything."""
     page.browser.open(os.path.join(folder, "sample.html"), 400)
@@ -170,6 +179,7 @@ def main():
         for width, dark in ((1280, False), (1280, True), (400, False), (400, True)):
             check_sample(page, folder, width, dark)
         check_hostile(page, folder)
+        check_empty(page, folder)
         check_that_problems_are_seen(page, folder)
     print("\n".join(page.failures) or f"all good; pictures are in {folder}")
     return 1 if page.failures else 0

@@ -50,6 +50,8 @@ TEST(ProfileJson, ReadsBackWithoutLoss) {
   EXPECT_EQ(again->ops[0].counters->instructions, 5.1e8);
   EXPECT_EQ(again->ops[0].counters->cache_references, std::nullopt);
   EXPECT_EQ(again->machine.units[3].absent, "not on this processor");
+  EXPECT_EQ(again->machine.units[3].elements, "bfloat16 into float32");
+  EXPECT_EQ(again->ops[5].imbalance, op.imbalance);
   EXPECT_EQ(again->machine.levels[0].bytes, std::uint64_t{2} << 20);
   EXPECT_EQ(again->grid, profile.grid);
   ASSERT_EQ(again->trace.size(), profile.trace.size());

@@ -22,11 +22,11 @@ Calibration sample_machine() {
   machine.isa = "avx512";
   machine.threads = 2;
   machine.version = "0.1.0";
-  machine.units = {{MathUnit::kFma, 1.22e11, kFlops, ""},
-                   {MathUnit::kVnniInt8, 4.6e11, 9.1e11, ""},
-                   {MathUnit::kAvx512Bf16, 2.3e11, 4.6e11, ""},
-                   {MathUnit::kAmxBf16, 0, 0, "not on this processor"},
-                   {MathUnit::kAmxInt8, 0, 0, "not on this processor"}};
+  machine.units = {{MathUnit::kFma, 1.22e11, kFlops, "", "float32"},
+                   {MathUnit::kVnniInt8, 4.6e11, 9.1e11, "", "uint8 x int8 into int32"},
+                   {MathUnit::kAvx512Bf16, 2.3e11, 4.6e11, "", "bfloat16 into float32"},
+                   {MathUnit::kAmxBf16, 0, 0, "not on this processor", "bfloat16 into float32"},
+                   {MathUnit::kAmxInt8, 0, 0, "not on this processor", "uint8 x int8 into int32"}};
   machine.levels = {{"L2", std::uint64_t{2} << 20, 1.2e11, kL2Bandwidth},
                     {"L3", std::uint64_t{48} << 20, 3.4e10, kL3Bandwidth},
                     {"DRAM", 0, 1.2e10, kDramBandwidth}};
@@ -82,6 +82,7 @@ class Builder {
     op.busy_seconds = {
         op.seconds.median * 0.96,
         op.seconds.median * (shape.bottleneck == Bottleneck::kImbalance ? 0.4 : 0.93)};
+    op.imbalance = shape.bottleneck == Bottleneck::kImbalance ? 0.29 : 0.04;
     op.live_bytes = live_ + static_cast<std::uint64_t>(op.bytes);
     op.packed_bytes = is_conv ? std::uint64_t(shape.inputs) * shape.outputs * shape.taps * 4 : 0;
     profile.ops.push_back(op);
@@ -153,7 +154,7 @@ void add_ops(Builder& build) {
     build.block(path + ".0", kSides[level], i % 2 == 0 ? 2 * kChannels[level] : kChannels[level],
                 kChannels[level]);
     build.add(path + ".0.skip_connection", {"region", "onednn", kSides[level], kChannels[level],
-                                            kChannels[level], Bottleneck::kMemoryDram, 0.6});
+                                            kChannels[level], Bottleneck::kMemoryDram, 0.6, 1});
   }
   build.live(256);
   build.block("out", 128, 64, 1);
@@ -162,6 +163,7 @@ void add_ops(Builder& build) {
 
 void add_groups(Profile& profile) {
   std::map<std::pair<std::string, std::string>, GroupProfile> groups;
+  std::map<const GroupProfile*, double> slowest;
   for (OpProfile& op : profile.ops) {
     op.share = op.seconds.median / profile.sum_seconds;
     GroupProfile& group = groups[{op.level, op.kind}];
@@ -175,7 +177,10 @@ void add_groups(Profile& profile) {
     group.bytes += op.bytes;
     group.attainable_seconds += op.attainable_seconds;
     group.tasks += op.tasks;
-    group.bottleneck = op.bottleneck;
+    if (op.seconds.median > slowest[&group]) {
+      slowest[&group] = op.seconds.median;
+      group.bottleneck = op.bottleneck;
+    }
   }
   for (const auto& [key, group] : groups) {
     profile.groups.push_back(group);

@@ -1,5 +1,5 @@
-// Writes the sample profile's page for the test in a browser, and one whose texts would do harm if
-// they were taken for markup.
+// Writes pages for the test in a browser: of the sample profile, of one whose texts would do harm
+// if they were taken for markup, and of one that holds nothing.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -27,6 +27,7 @@ int main(int count, char** arguments) {
   const std::filesystem::path folder = arguments[1];
   const Profile plain = sample_profile();
   const bool good = write(folder / "sample.html", profile_html(plain)) &&
-                    write(folder / "hostile.html", profile_html(hostile_profile()));
+                    write(folder / "hostile.html", profile_html(hostile_profile())) &&
+                    write(folder / "empty.html", profile_html(Profile()));
   return good ? 0 : 1;
 }

@@ -15,7 +15,7 @@ const CONFIG = {
 };
 const frame = (width, height, description) => ({
   $schema: 'https://vega.github.io/schema/vega/v5.json',
-  description, width, height, padding: 0, autosize: {type: 'fit', contains: 'padding'}, config: CONFIG,
+  description, width, height, padding: {top: 2, bottom: 5, left: 0, right: 6}, autosize: {type: 'fit', contains: 'padding'}, config: CONFIG,
 });
 const classScale = (name, range) => ({
   name, type: 'ordinal', domain: CLASSES.map(c => c.name), range: CLASSES.map(range),
@@ -26,14 +26,14 @@ const powerAbove = value => 10 ** Math.ceil(Math.log10(value));
 function opTooltip(op) {
   return {
     title: op.op, class: op.bottleneck, time: `${inSeconds(op.seconds.median)} · ${inPercent(op.share)}`,
-    intensity: op.d.intensity === null ? 'no arithmetic' : `${op.d.intensity.toPrecision(3)} FLOP/B`,
-    attained: op.d.rate === null ? '–' : inFlopRate(op.d.rate),
-    'of attainable': op.d.attained === null ? '–' : inPercent(op.d.attained),
+    intensity: op.d.intensity === null ? 'no arithmetic' : `${inRatio(op.d.intensity)} FLOP/B`,
+    attained: op.d.rate === null ? NONE : inFlopRate(op.d.rate),
+    'of attainable': op.d.attained === null ? NONE : inPercent(op.d.attained),
   };
 }
 
 function rooflineSpec(profile, width) {
-  const height = width < 600 ? 340 : 460;
+  const height = width < 600 ? 420 : 460;
   const points = profile.ops.filter(op => op.d.intensity !== null && op.d.rate !== null)
     .map(op => ({x: op.d.intensity, y: op.d.rate, share: op.share, class: op.bottleneck, op: op.op,
                  tooltip: opTooltip(op)}))
@@ -110,56 +110,68 @@ function decades([low, high]) {
   return values;
 }
 
-// Modules as rows for `stratify`: a chain of only children is one node, named by their path.
-function moduleRows(profile) {
-  const root = {name: profile.model, path: '', seconds: 0, own: 0, children: new Map(), by: {}};
+// Modules as a tree: each with the time below it, the time of its own op, and the times by class.
+function moduleTree(profile) {
+  const node = (name, path) => ({name, path, seconds: 0, own: 0, by: {}, children: new Map()});
+  const root = node(profile.model, '');
   for (const op of profile.ops) {
-    let node = root;
-    for (const part of ['', ...op.op.split('.')]) {
-      if (node !== root || part !== '') {
-        const path = node === root ? part : `${node.path}.${part}`;
-        if (!node.children.has(part)) {
-          node.children.set(part, {name: part, path, seconds: 0, own: 0, children: new Map(), by: {}});
-        }
-        node = node.children.get(part);
+    let at = root;
+    const visit = next => {
+      at = next;
+      at.seconds += op.seconds.median;
+      at.by[op.bottleneck] = (at.by[op.bottleneck] ?? 0) + op.seconds.median;
+    };
+    visit(root);
+    for (const part of op.op.split('.')) {
+      if (!at.children.has(part)) {
+        at.children.set(part, node(part, at === root ? part : `${at.path}.${part}`));
       }
-      node.seconds += op.seconds.median;
-      node.by[op.bottleneck] = (node.by[op.bottleneck] ?? 0) + op.seconds.median;
+      visit(at.children.get(part));
     }
-    node.own += op.seconds.median;
+    at.own += op.seconds.median;
   }
+  return root;
+}
+
+// Rows for `stratify`: a chain of only children is one row, named by their path; what takes less than
+// `least` seconds, too narrow to be seen, stays blank in the row above it.
+function moduleRows(root, least) {
   const rows = [];
-  const visit = (node, parent) => {
-    let name = node.name;
+  const visit = (top, parent, depth) => {
+    let node = top;
+    let name = top.name;
     while (node !== root && node.children.size === 1 && node.own === 0) {
       node = [...node.children.values()][0];
       name += `.${node.name}`;
     }
-    const id = rows.length;
-    const most = Object.entries(node.by).sort((a, b) => b[1] - a[1])[0]?.[0] ?? 'overhead';
-    rows.push({
-      id, parent, name, path: node.path, own: node.own, class: most, leaf: node.children.size === 0,
-      tooltip: {title: node.path || profile.model, class: most,
+    const most = Object.entries(node.by).sort((a, b) => b[1] - a[1])[0][0];
+    const row = {
+      id: rows.length, parent, depth, name, path: node.path, own: node.own, class: most,
+      leaf: node.children.size === 0,
+      tooltip: {title: node.path || node.name, class: most,
                 time: `${inSeconds(node.seconds)} · ${inPercent(node.seconds / root.seconds)}`},
-    });
-    for (const child of node.children.values()) visit(child, id);
+    };
+    rows.push(row);
+    for (const child of node.children.values()) {
+      if (child.seconds < least) row.own += child.seconds;
+      else visit(child, row.id, depth + 1);
+    }
   };
-  visit(root, null);
+  visit(root, null, 1);
   return rows;
 }
 
 function modulesSpec(profile, width) {
-  const rows = moduleRows(profile);
-  const depth = rows.map(row => row.parent === null ? 1 : 0);
-  rows.forEach((row, i) => { if (row.parent !== null) depth[i] = depth[row.parent] + 1; });
-  const height = 34 * Math.max(...depth);
-  if (!profile.ops.some(op => op.seconds.median > 0)) return null;
+  const root = moduleTree(profile);
+  if (root.seconds === 0) return null;
+  const rows = moduleRows(root, 0.5 * root.seconds / width);
+  const height = 32 * Math.max(...rows.map(row => row.depth));
   return {
     ...frame(width, height, 'Icicle of the network: time by module'),
     data: [{name: 'tree', values: rows, transform: [
       {type: 'stratify', key: 'id', parentKey: 'parent'},
-      {type: 'partition', field: 'own', size: [{signal: 'width'}, {signal: 'height'}]},
-      {type: 'filter', expr: 'datum.x1 - datum.x0 > 0.25'},
+      {type: 'partition', field: 'own', size: [{signal: 'width'}, {signal: 'height'}],
+       as: ['x0', 'y0', 'x1', 'y1', 'level', 'below']},
     ]}],
     scales: [classScale('fill', c => color(c.name)), classScale('on', c => colorOn(c.name))],
     marks: [
@@ -198,7 +210,8 @@ function memorySpec(profile, width) {
   const top = 1.12 * Math.max(...steps.map(step => step.bytes), ...lines.map(line => line.y), 1);
   const tick = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512].map(n => n * 2 ** 20)
     .concat([1, 2, 4, 8, 16, 32, 64].map(n => n * 2 ** 30)).find(size => top / size <= 6) ?? top / 4;
-  const ticks = Array.from({length: Math.floor(top / tick) + 1}, (_, i) => ({value: i * tick}));
+  const ticks = Array.from({length: Math.floor(top / tick) + 1}, (_, i) => i * tick);
+  const [unit, unitName] = top >= 2 ** 30 ? [2 ** 30, 'GiB'] : [2 ** 20, 'MiB'];
   const ruler = now >= 2 ? [1, 's'] : now >= 2e-3 ? [1e-3, 'ms'] : [1e-6, 'µs'];
   return {
     ...frame(width, 280, 'Live bytes of the arena over one evaluation'),
@@ -207,10 +220,11 @@ function memorySpec(profile, width) {
       {name: 'x', domain: [0, now / ruler[0]], range: 'width'},
       {name: 'seconds', domain: [0, now], range: 'width'},
       {name: 'y', domain: [0, top], range: 'height'},
-      {name: 'label', type: 'ordinal', domain: ticks.map(t => t.value), range: ticks.map(t => t.value === 0 ? '0' : inBytes(t.value).replace(/\.0+ /, ' '))},
+      {name: 'label', type: 'ordinal', domain: ticks,
+       range: ticks.map(value => value === 0 ? '0' : `${+(value / unit).toPrecision(3)} ${unitName}`)},
     ],
     axes: [
-      {orient: 'left', scale: 'y', grid: true, values: ticks.map(t => t.value),
+      {orient: 'left', scale: 'y', grid: true, values: ticks,
        encode: {labels: {update: {text: {signal: "scale('label', datum.value)"}}}}},
       {orient: 'bottom', scale: 'x', title: `time since the evaluation began (${ruler[1]})`, tickCount: width / 80},
     ],
@@ -260,7 +274,9 @@ function classesSpec(profile, width) {
         height: {scale: 'y', band: 1}, fill: {scale: 'fill', field: 'class'}, tooltip: {field: 'tooltip'}}}},
       {type: 'rule', interactive: false, from: {data: 'rows'}, encode: {update: {
         x: {scale: 'x', field: 'attainable'}, y: {scale: 'y', field: 'class', offset: -4},
-        y2: {scale: 'y', field: 'class', band: 1, offset: 4}, stroke: {value: INK}, strokeWidth: {value: 2}}}},
+        y2: {scale: 'y', field: 'class', band: 1, offset: 4}, stroke: {value: INK}, strokeWidth: {value: 2},
+        // At the axis it would look like one.
+        opacity: {signal: "scale('x', datum.attainable) < 2 ? 0 : 1"}}}},
       {type: 'text', interactive: false, from: {data: 'rows'}, encode: {update: {
         x: {signal: "scale('x', max(datum.seconds, datum.attainable)) + 7"},
         y: {scale: 'y', field: 'class', band: 0.5}, baseline: {value: 'middle'}, text: {field: 'label'},

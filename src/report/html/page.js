@@ -2,8 +2,8 @@
 
 const profile = JSON.parse(document.getElementById('profile').textContent);
 const threads = profile.machine.threads;
-profile.ops.forEach((op, index) => { op.index = index + 1; op.d = derive(op, threads); });
-profile.groups.forEach(group => { group.d = derive(group, threads); });
+profile.ops.forEach((op, index) => { op.index = index + 1; op.d = derive(op); });
+profile.groups.forEach(group => { group.d = derive(group); });
 const at = id => document.getElementById(id);
 const sides = profile.grid.join('×');
 
@@ -57,8 +57,8 @@ function fillFacts() {
     ['Processor', machine.processor],
     ['ISA', machine.isa],
     ['Threads', count(threads)],
-    ...machine.units.map(unit => [unit.unit,
-      unit.absent ?? `${inFlopRate(unit.all_threads)}, one thread ${inFlopRate(unit.one_thread)}`,
+    ...machine.units.map(unit => [unit.unit, unit.absent ??
+      `${inFlopRate(unit.all_threads)}, one thread ${inFlopRate(unit.one_thread)}: ${unit.elements}`,
       unit.absent !== null]),
     ...machine.levels.map(level => [level.bytes === null ? level.name : `${level.name}, ${inBytes(level.bytes)}`,
       `${inByteRate(level.all_threads)}, one thread ${inByteRate(level.one_thread)}`]),
@@ -83,7 +83,7 @@ function facts(id, rows) {
   }
 }
 
-const orDash = format => value => value === null ? '–' : format(value);
+const orDash = format => value => value === null ? NONE : format(value);
 const number = (label, value, format, title) => ({label, value, format: orDash(format), numeric: true, title});
 const text = (label, value) => ({label, value, format: String, numeric: false});
 const shared = [
@@ -93,7 +93,7 @@ const shared = [
   number('FLOPs', r => r.flops, inFlop, 'of the algorithm used'),
   number('direct', r => r.direct_flops, inFlop, 'FLOPs of the direct form'),
   number('bytes', r => r.bytes, inBytes, 'modelled'),
-  number('FLOP/B', r => r.d.intensity, v => v.toPrecision(3)),
+  number('FLOP/B', r => r.d.intensity, inRatio),
   number('attained', r => r.d.rate, inFlopRate),
   number('of roof', r => r.d.attained, inPercent, 'attainable time over measured time'),
   number('tasks', r => r.tasks, count),
@@ -103,7 +103,7 @@ const OP_COLUMNS = [
   text('op', r => r.op), bottleneck, text('level', r => r.level), text('kind', r => r.kind),
   text('implementation', r => r.implementation), text('unit', r => r.unit), ...shared,
   number('per task', r => r.d.perTask, inSeconds, 'mean duration of a task'),
-  number('busy', r => r.d.busy, inPercent, 'time in tasks, of all threads'),
+  number('idle', r => r.imbalance, inPercent, 'of the threads in loops, without a task'),
   number('live', r => r.live_bytes, inBytes, 'bytes of the arena while it runs'),
   ...(profile.ops.some(op => op.d.ipc !== null) ? [number('IPC', r => r.d.ipc, v => v.toFixed(2))] : []),
   ...(profile.ops.some(op => op.d.misses !== null) ? [number('misses', r => r.d.misses, v => scaled(v, steps('')), 'cache misses')] : []),

@@ -13,12 +13,15 @@ const CLASSES = [
 const color = name => `var(--${name.toLowerCase()})`;
 const colorOn = name => `var(--on-${name.toLowerCase()})`;
 
+// A ratio to nothing, as of a profile without ops, is no number.
+const NONE = '–';
 function scaled(value, steps, digits = 3) {
-  if (value === 0) return `0 ${steps[steps.length - 1][1]}`;
+  if (!Number.isFinite(value)) return NONE;
+  if (value === 0) return `0\u00a0${steps[steps.length - 1][1]}`;
   const [factor, unit] = steps.find(([least]) => value >= least) ?? steps[steps.length - 1];
   const scaledValue = value / factor;
   const decimals = Math.max(0, digits - 1 - Math.max(0, Math.floor(Math.log10(scaledValue))));
-  return `${scaledValue.toFixed(Math.min(decimals, digits))} ${unit}`;
+  return `${scaledValue.toFixed(Math.min(decimals, digits))}\u00a0${unit}`;
 }
 const steps = unit => [[1e15, 'P'], [1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, '']]
   .map(([factor, prefix]) => [factor, prefix + unit]);
@@ -30,9 +33,11 @@ const inFlopRate = value => scaled(value, steps('FLOP/s'));
 const inByteRate = value => scaled(value, steps('B/s'));
 function inPercent(value) {
   const size = Math.abs(value);
-  if (size > 0 && size < 0.0005) return '<0.1 %';
-  return `${(100 * value).toFixed(size > 0 && size < 0.0995 ? 1 : 0)} %`;
+  if (!Number.isFinite(value)) return NONE;
+  if (size > 0 && size < 0.0005) return '<0.1\u00a0%';
+  return `${(100 * value).toFixed(size > 0 && size < 0.0995 ? 1 : 0)}\u00a0%`;
 }
+const inRatio = value => value >= 100 ? value.toFixed(0) : value.toPrecision(3);
 const count = value => Number.isInteger(value) ? value.toLocaleString('en') : value.toFixed(1);
 
 // An element with text and children; never markup from a text.
@@ -45,7 +50,7 @@ function make(tag, attributes = {}, ...children) {
 const markOf = name => make('span', {class: 'mark', style: `--of: ${color(name)}`}, name);
 
 // What the profile's fields say together; null where there is nothing to divide by.
-function derive(op, threads) {
+function derive(op) {
   const seconds = op.seconds.median;
   const busy = op.busy_seconds ?? [];
   const cycles = op.counters?.cycles;
@@ -56,8 +61,6 @@ function derive(op, threads) {
     rate: op.flops > 0 && seconds > 0 ? op.flops / seconds : null,
     attained: op.attainable_seconds > 0 && seconds > 0 ? op.attainable_seconds / seconds : null,
     perTask: op.tasks > 0 ? busy.reduce((sum, part) => sum + part, 0) / op.tasks || null : null,
-    busy: busy.length > 0 && seconds > 0
-      ? busy.reduce((sum, part) => sum + part, 0) / (seconds * threads) : null,
     ipc: cycles > 0 && instructions != null ? instructions / cycles : null,
     misses: op.counters?.cache_misses ?? null,
   };
