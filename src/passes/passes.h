@@ -38,9 +38,14 @@ Result<Graph> merge_equal_ops(const Graph& graph);
 // Its inputs are others, so it comes before compilation: the caller's bindings change.
 Result<Graph> tabulate_steps(const Graph& graph, std::string_view t, std::int64_t steps);
 
-// Activations (rank 5) in NDHWC; reorders at the rank-5 inputs and outputs, whose bytes stay as
-// they are. Those of one channel, whose order is the same, become NDHWC without one.
-Result<Graph> use_channels_last(const Graph& graph);
+// Of the activations (rank 5) that an op reads and makes.
+using LayoutOf = std::function<Layout(const Op&)>;
+
+// Gives every op its layout, with a reorder where a value was made in the other one: one for all
+// that read it so. The graph's inputs and outputs stay as they are, but for those whose order is
+// the same in either layout, as with one channel: such an input has that of its first reader, and
+// such an output that of its op.
+Result<Graph> assign_layouts(const Graph& graph, const LayoutOf& layout_of);
 
 // What an op takes by its cheapest implementation, and what the others have against it.
 struct Price {

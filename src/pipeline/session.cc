@@ -117,11 +117,13 @@ std::uint64_t Session::predicted_bytes() const {
 }
 
 std::string Session::plan_hash() const {
-  std::string text = fmt::format("{}\n{} {}\n", backend_, static_cast<int>(options_.plan.precision),
-                                 name_of(options_.machine.isa));
+  const Plan& plan = options_.plan;
+  std::string text = fmt::format("{}\n{} {} {}\n", backend_, static_cast<int>(plan.precision),
+                                 name_of(options_.machine.isa), name_of(plan.layout));
   for (const auto& [op, entry] : program_.plan_entries()) {
-    text += fmt::format("{}={}{}\n", op, entry.implementation,
-                        entry.fuse ? fmt::format(" with {}", describe(*entry.fuse)) : "");
+    text += fmt::format("{}={} {} with {}\n", op, entry.implementation,
+                        name_of(entry.layout.value_or(plan.layout)),
+                        entry.fuse ? describe(*entry.fuse) : "");
   }
   return sha256_hex(std::as_bytes(std::span(text)));
 }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/quote.h"
 
 namespace mezzotint {
 namespace {
@@ -77,7 +78,8 @@ Error nothing_can(const Explanation& explanation) {
   }
   if (!explanation.planned.empty()) {
     return unsupported("op {} ({}): the plan asks for {}, which cannot compute it{}",
-                       explanation.op, name_of(explanation.kind), explanation.planned, reasons);
+                       explanation.op, name_of(explanation.kind), in_quotes(explanation.planned),
+                       reasons);
   }
   return unsupported("op {} ({}): no implementation here can compute it{}", explanation.op,
                      name_of(explanation.kind), reasons);

@@ -53,6 +53,7 @@ class Compiler {
     for (OpId id = 0; id < lowered.graph.ops().size(); ++id) {
       program_.kernels_.push_back(selection.take_kernel(id));
     }
+    program_.layout_ = options_.plan.layout;
     program_.arena_bytes_ = arrangement.arena_bytes;
     program_.graph_ = std::move(arrangement.graph);
     return std::move(program_);

@@ -1,17 +1,22 @@
 #include "runtime/lower.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <span>
 
 #include "base/error.h"
+#include "base/quote.h"
 #include "graph/conv_region.h"
 #include "graph/verifier.h"
+#include "runtime/layouts.h"
 #include "runtime/memory_price.h"
 
 namespace mezzotint {
 namespace {
+
+using Pass = std::function<Result<Graph>(const Graph&)>;
 
 // What run() can hand out: memory that an op writes, each value once.
 Status check_outputs(const Graph& graph) {
@@ -115,13 +120,22 @@ double held_weights(const Lowered& lowered) {
   return held;
 }
 
-// Why nothing of this name runs.
-Status explain_absence(const std::string& name, const Graph& graph, const Graph& lowered) {
+// The region that took an op of this name; null: none did.
+const Op* region_with(const std::string& name, const Graph& lowered) {
   const auto took_it = [&](const Op& op) {
     return op.body != nullptr && std::ranges::count(op.body->ops(), name, &Op::name) != 0;
   };
-  const auto ops = lowered.ops();
-  if (const auto region = std::ranges::find_if(ops, took_it); region != ops.end()) {
+  const auto found = std::ranges::find_if(lowered.ops(), took_it);
+  return found == lowered.ops().end() ? nullptr : &*found;
+}
+
+// Why nothing of this name runs. The layout of what is fused is obeyed all the same.
+Status check_absent(const std::string& name, const PlanEntry& entry, const Graph& graph,
+                    const Graph& lowered) {
+  if (const Op* region = region_with(name, lowered); region != nullptr) {
+    if (entry.implementation.empty() && !entry.fuse) {
+      return {};
+    }
     return invalid_input("plan: op {} is fused into {}: name that one instead", name, region->name);
   }
   if (const auto id = lowered.find_value(name);
@@ -133,7 +147,7 @@ Status explain_absence(const std::string& name, const Graph& graph, const Graph&
     return invalid_input("plan: no op {} is left to compute: name an op that bench --explain lists",
                          name);
   }
-  return invalid_input("plan: the model has no op {}", name);
+  return invalid_input("plan: the model has no op {}", in_quotes(name));
 }
 
 // Why a convolution has not taken what was asked of it.
@@ -185,7 +199,9 @@ Result<Lowered> lower(const Graph& graph, const Backend& backend, const CompileO
     return status.error();
   }
   auto rewritten = keep_activations(graph, options.keep);
-  for (const auto pass : {remove_dead_ops, sink_concat, merge_equal_ops, use_channels_last}) {
+  const Pass passes[] = {remove_dead_ops, sink_concat, merge_equal_ops,
+                         [&](const Graph& built) { return lay_out(built, backend, options); }};
+  for (const Pass& pass : passes) {
     if (rewritten) {
       rewritten = pass(*rewritten);
     }
@@ -212,10 +228,16 @@ Status check_plan(const Plan& plan, const Graph& graph, const Lowered& lowered) 
   for (const auto& [name, entry] : plan.entries) {
     const auto found = std::ranges::find(ops, name, &Op::name);
     if (found == ops.end()) {
-      if (Status status = explain_absence(name, graph, lowered.graph); !status) {
+      if (Status status = check_absent(name, entry, graph, lowered.graph); !status) {
         return status;
       }
-    } else if (entry.fuse) {
+      continue;
+    }
+    if (entry.layout && !activation_layout({lowered.graph, *found})) {
+      return invalid_input("plan: op {} ({}) has no layout to choose", name,
+                           name_of(found->kind));
+    }
+    if (entry.fuse) {
       const auto id = static_cast<std::size_t>(found - ops.begin());
       if (Status status = check_fusions(*found, *entry.fuse, lowered, lowered.ops[id]); !status) {
         return status;

@@ -13,8 +13,8 @@
 namespace mezzotint {
 
 struct Lowered {
-  // As the backend will run it: activations in NDHWC, convolution regions grown, dead ops gone. Its
-  // outputs are the original's, then the kept values that are none of these, in their order.
+  // As the backend will run it: each op in its layout, convolution regions grown, dead ops gone.
+  // Its outputs are the original's, then the kept values that are none of these, in their order.
   Graph graph;
   std::vector<Declined> declined;  // by the regions, at costs as in Choice::cost_seconds
   double memory_price = 0;         // at which regions grew and `ops` were chosen

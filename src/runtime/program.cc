@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "graph/conv_region.h"
+#include "runtime/layouts.h"
 
 namespace mezzotint {
 
@@ -18,11 +19,29 @@ std::map<std::string, PlanEntry> Program::plan_entries() const {
     }
     PlanEntry& entry = entries[op.name];
     entry.implementation = infos_[i].implementation;
+    const auto layout = activation_layout({graph_, op});
+    if (layout && *layout != layout_) {
+      entry.layout = layout;
+    }
     if (op.kind == OpKind::conv3d || op.kind == OpKind::region) {
       entry.fuse = fusions_of(op);
+      add_fused_layouts(op, entries);
     }
   }
   return entries;
+}
+
+// What a region took has its layout, too, but nothing else to say.
+void Program::add_fused_layouts(const Op& region, std::map<std::string, PlanEntry>& entries) const {
+  if (region.body == nullptr) {
+    return;
+  }
+  for (const Op& op : region.body->ops()) {
+    const auto layout = activation_layout({*region.body, op});
+    if (op.name != region.name && layout && *layout != layout_) {
+      entries[op.name].layout = layout;
+    }
+  }
 }
 
 std::size_t Program::packed_bytes() const {

@@ -36,7 +36,8 @@ class Program {
  public:
   [[nodiscard]] const std::vector<ProgramOp>& ops() const { return infos_; }
   [[nodiscard]] const Graph& graph() const { return graph_; }
-  // What was chosen: a plan with these entries makes the same bytes.
+  // What was chosen: a plan with these entries and the layout of the one it was compiled for makes
+  // the same program.
   [[nodiscard]] std::map<std::string, PlanEntry> plan_entries() const;
 
   // Known before anything is allocated.
@@ -86,9 +87,11 @@ class Program {
     std::size_t workspace_offset = 0;
   };
 
+  void add_fused_layouts(const Op& region, std::map<std::string, PlanEntry>& entries) const;
   [[nodiscard]] Result<std::vector<std::byte*>> resolve(std::span<const Binding> bindings) const;
 
   Graph graph_;
+  Layout layout_ = Layout::kChannelsLast;         // the plan's
   std::vector<std::unique_ptr<Kernel>> kernels_;  // in the order of loading; ops may share one
   std::vector<Node> nodes_;
   std::vector<ProgramOp> infos_;

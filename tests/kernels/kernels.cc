@@ -31,12 +31,17 @@ using kernels::make_timestep_embedding;
 using kernels::make_upsample_trilinear;
 
 constexpr Layout kLast = Layout::kChannelsLast;
+constexpr Layout kEitherLayout[] = {Layout::kChannelsLast, Layout::kRowMajor};
 
 // Sizes 1, primes, and neither multiples of a vector nor of a block.
 const Shape volumes[] = {
     {1, 1, 1, 1, 1},  {2, 3, 5, 7, 3},   {1, 13, 7, 3, 5}, {2, 16, 3, 2, 5},
     {1, 33, 4, 5, 3}, {1, 509, 2, 3, 1}, {2, 64, 9, 8, 7}, {1, 192, 5, 6, 7},
 };
+
+std::string described(const Shape& shape, Layout layout) {
+  return fmt::format("{} {} ", shape.to_string(), name_of(layout));
+}
 
 class Kernels : public ::testing::TestWithParam<Isa> {
  protected:
@@ -57,23 +62,27 @@ TEST_P(Kernels, Add) {
 }
 
 TEST_P(Kernels, AddChannels) {
-  for (const Shape& shape : volumes) {
-    SingleOp op;
-    op.input(shape, kLast);
-    op.input({shape[0], shape[1]}, Layout::kRowMajor);
-    op.op(OpKind::add_channels, {});
-    run_and_check(op, *make_add_channels(), shape.to_string(), within_ulps(0.5));
+  for (const Layout layout : kEitherLayout) {
+    for (const Shape& shape : volumes) {
+      SingleOp op;
+      op.input(shape, layout);
+      op.input({shape[0], shape[1]}, Layout::kRowMajor);
+      op.op(OpKind::add_channels, {});
+      run_and_check(op, *make_add_channels(), described(shape, layout), within_ulps(0.5));
+    }
   }
 }
 
 TEST_P(Kernels, Affine) {
-  for (const Shape& shape : volumes) {
-    for (const std::string activation : {"none", "silu"}) {
-      SingleOp op;
-      op.input(shape, kLast, -3, 3);
-      op.input({shape[0], shape[1] + 5, 2}, Layout::kRowMajor, -3, 3);
-      op.op(OpKind::affine, {{"activation", activation}, {"channel_offset", std::int64_t{3}}});
-      run_and_check(op, *make_affine(), shape.to_string() + activation, within_ulps(3));
+  for (const Layout layout : kEitherLayout) {
+    for (const Shape& shape : volumes) {
+      for (const std::string activation : {"none", "silu"}) {
+        SingleOp op;
+        op.input(shape, layout, -3, 3);
+        op.input({shape[0], shape[1] + 5, 2}, Layout::kRowMajor, -3, 3);
+        op.op(OpKind::affine, {{"activation", activation}, {"channel_offset", std::int64_t{3}}});
+        run_and_check(op, *make_affine(), described(shape, layout) + activation, within_ulps(3));
+      }
     }
   }
 }
@@ -128,14 +137,16 @@ TEST_P(Kernels, SiluOfExtremesIsFiniteAndNanStays) {
 }
 
 TEST_P(Kernels, ChannelMoments) {
-  for (const Shape& shape : volumes) {
-    SingleOp op;
-    op.input(shape, kLast, -1, 2);
-    op.op(OpKind::channel_moments, {});
-    run_and_check(op, *make_channel_moments(), shape.to_string(),
-                  [](const SampleReport& report, const std::string& what) {
-                    EXPECT_LE(report.max_abs_error, 1e-14 * report.max_abs_truth) << what;
-                  });
+  for (const Layout layout : kEitherLayout) {
+    for (const Shape& shape : volumes) {
+      SingleOp op;
+      op.input(shape, layout, -1, 2);
+      op.op(OpKind::channel_moments, {});
+      run_and_check(op, *make_channel_moments(), described(shape, layout),
+                    [](const SampleReport& report, const std::string& what) {
+                      EXPECT_LE(report.max_abs_error, 1e-14 * report.max_abs_truth) << what;
+                    });
+    }
   }
 }
 
@@ -181,11 +192,18 @@ TEST_P(Kernels, GroupNormCoefficients) {
 }
 
 TEST_P(Kernels, UpsampleTrilinear) {
-  for (const Shape& shape : volumes) {
-    SingleOp op;
-    op.input(shape, kLast);
-    op.op(OpKind::upsample_trilinear, {});
-    run_and_check(op, *make_upsample_trilinear(), shape.to_string(), within_ulps(2));
+  // Rows longer than vectors, which row-major order makes of positions.
+  std::vector<Shape> shapes(std::begin(volumes), std::end(volumes));
+  for (const std::int64_t width : {15, 16, 17, 18, 33, 64}) {
+    shapes.push_back({1, 2, 3, 2, width});
+  }
+  for (const Layout layout : kEitherLayout) {
+    for (const Shape& shape : shapes) {
+      SingleOp op;
+      op.input(shape, layout);
+      op.op(OpKind::upsample_trilinear, {});
+      run_and_check(op, *make_upsample_trilinear(), described(shape, layout), within_ulps(2));
+    }
   }
 }
 
@@ -357,12 +375,12 @@ TEST_P(Kernels, RowsDoNotDependOnTheirNumber) {
   });
 }
 
-TEST_P(Kernels, RefuseRowMajorActivations) {
+TEST_P(Kernels, AttentionRefusesRowMajorActivations) {
   SingleOp op;
-  op.input({1, 8, 4, 4, 4}, Layout::kRowMajor);
-  op.op(OpKind::channel_moments, {});
-  EXPECT_EQ(make_channel_moments()->refusal(op.view(), {machine_with(GetParam(), 1)}),
-            "x must be channels_last, is row_major [1, 8, 4, 4, 4]");
+  op.input({1, 9, 4, 4, 4}, Layout::kRowMajor);
+  op.op(OpKind::attention, {});
+  EXPECT_EQ(make_attention()->refusal(op.view(), {machine_with(GetParam(), 1)}),
+            "qkv must be channels_last, is row_major [1, 9, 4, 4, 4]");
 }
 
 INSTANTIATE_TEST_SUITE_P(Isa, Kernels, ::testing::ValuesIn(runnable_isas()),

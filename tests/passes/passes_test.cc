@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "graph/text.h"
 #include "graph/verifier.h"
 
@@ -114,6 +116,10 @@ output %n
 )");
 }
 
+Result<Graph> channels_last(const Graph& graph) {
+  return assign_layouts(graph, [](const Op&) { return Layout::kChannelsLast; });
+}
+
 TEST(Passes, ChannelsLastReordersAtTheEdgesOnly) {
   EXPECT_EQ(rewrite(R"(input %x step float32[1, 2, 3, 1, 2]
 input %t step float32[1]
@@ -122,7 +128,7 @@ input %t step float32[1]
 output %z
 output %t
 )",
-                    use_channels_last),
+                    channels_last),
             R"(input %x step float32[1, 2, 3, 1, 2]
 input %t step float32[1]
 %x.channels_last = reorder(%x) layout="channels_last" -> float32[1, 2, 3, 1, 2] channels_last
@@ -143,7 +149,7 @@ parameter %w [1, 3, 1, 1, 1]
 output %y
 output %c
 )",
-                    use_channels_last),
+                    channels_last),
             R"(input %x step float32[2, 1, 3, 1, 2] channels_last
 input %m volume float32[2, 2, 3, 1, 2]
 parameter %w [1, 3, 1, 1, 1]
@@ -154,6 +160,70 @@ parameter %w [1, 3, 1, 1, 1]
 output %y
 output %c.row_major
 )");
+}
+
+// Of two ops that read a value in the other layout one reorder serves both, and who reads it as it
+// was made has no need of one. The caller's order is that of the ops in the middle here, and what
+// they make is theirs.
+TEST(Passes, EachOpHasItsLayout) {
+  EXPECT_EQ(rewrite(R"(input %x step float32[1, 2, 3, 1, 2]
+input %v step float32[1, 2]
+parameter %w [2, 2, 1, 1, 1]
+%last.a = conv3d(%x, %w)
+%b = silu(%last.a)
+%c = add(%last.a, %b)
+%last.d = add_channels(%b, %v)
+%last.e = conv3d(%last.d, %w)
+%m = channel_moments(%b)
+output %c
+output %last.e
+output %m
+)",
+                    [](const Graph& graph) {
+                      return assign_layouts(graph, [](const Op& op) {
+                        return op.name.starts_with("last") ? Layout::kChannelsLast
+                                                           : Layout::kRowMajor;
+                      });
+                    }),
+            R"(input %x step float32[1, 2, 3, 1, 2]
+input %v step float32[1, 2]
+parameter %w [2, 2, 1, 1, 1]
+%x.channels_last = reorder(%x) layout="channels_last" -> float32[1, 2, 3, 1, 2] channels_last
+%last.a = conv3d(%x.channels_last, %w) -> float32[1, 2, 3, 1, 2] channels_last
+%last.a.row_major = reorder(%last.a) layout="row_major" -> float32[1, 2, 3, 1, 2]
+%b = silu(%last.a.row_major) -> float32[1, 2, 3, 1, 2]
+%c = add(%last.a.row_major, %b) -> float32[1, 2, 3, 1, 2]
+%b.channels_last = reorder(%b) layout="channels_last" -> float32[1, 2, 3, 1, 2] channels_last
+%last.d = add_channels(%b.channels_last, %v) -> float32[1, 2, 3, 1, 2] channels_last
+%last.e = conv3d(%last.d, %w) -> float32[1, 2, 3, 1, 2] channels_last
+%m = channel_moments(%b) -> float64[1, 2, 2]
+%last.e.row_major = reorder(%last.e) layout="row_major" -> float32[1, 2, 3, 1, 2]
+output %c
+output %last.e.row_major
+output %m
+)");
+}
+
+// Single channels are read as they come by whoever is first, and copied for whoever is not.
+TEST(Passes, AnInputOfOneChannelHasTheLayoutOfItsFirstReader) {
+  for (const Layout first : {Layout::kRowMajor, Layout::kChannelsLast}) {
+    const auto graph = graph_from_text(R"(input %x step float32[1, 1, 3, 1, 2]
+%a = silu(%x)
+%b = silu(%x)
+output %a
+output %b
+)");
+    ASSERT_TRUE(graph.ok());
+    const auto laid_out = assign_layouts(*graph, [&](const Op& op) {
+      return op.name == "a"
+                 ? first
+                 : (first == Layout::kRowMajor ? Layout::kChannelsLast : Layout::kRowMajor);
+    });
+    ASSERT_TRUE(laid_out.ok()) << laid_out.error().message;
+    ASSERT_TRUE(verify(*laid_out).ok());
+    EXPECT_EQ(laid_out->value(laid_out->inputs()[0]).type.layout, first);
+    EXPECT_EQ(std::ranges::count(laid_out->ops(), OpKind::reorder, &Op::kind), 1);
+  }
 }
 
 TEST(Passes, AConcatThatOthersReadStays) {

@@ -123,7 +123,7 @@ TEST(BenchProblem, takes_the_implementation_that_was_asked_for) {
   options.implementation = "magic";
   const auto report = bench_problem(problem, *backend, test_machine(), options);
   ASSERT_FALSE(report);
-  EXPECT_NE(report.error().message.find("the plan asks for magic"), std::string::npos)
+  EXPECT_NE(report.error().message.find("the plan asks for `magic`"), std::string::npos)
       << report.error().message;
 }
 

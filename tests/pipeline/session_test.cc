@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "backend/cpu/cpu_backend.h"
+#include "graph/text.h"
 #include "pipeline/bench_subject.h"
 #include "pipeline/random_parameters.h"
 #include "support/graph_runner.h"
@@ -20,8 +22,9 @@ using testing::test_machine;
 
 class SessionTest : public ::testing::Test {
  protected:
-  Result<Session> create(std::vector<int> timesteps) const {
+  Result<Session> create(std::vector<int> timesteps, Plan plan = {}) const {
     SessionOptions options;
+    options.plan = std::move(plan);
     options.machine = test_machine();
     options.grid = {kSide, kSide, kSide};
     options.timesteps = std::move(timesteps);
@@ -30,9 +33,9 @@ class SessionTest : public ::testing::Test {
 
   // Predictions at these steps of one session, in the order given.
   std::vector<std::vector<float>> predict(const std::vector<int>& timesteps,
-                                          const std::vector<int>& steps) {
+                                          const std::vector<int>& steps, Plan plan = {}) {
     std::vector<std::vector<float>> predictions;
-    auto session = create(timesteps);
+    auto session = create(timesteps, std::move(plan));
     EXPECT_TRUE(session.ok()) << session.error().message;
     EXPECT_TRUE(session->load(parameters_).ok());
     EXPECT_TRUE(session->set_condition(condition_, run_).ok());
@@ -90,6 +93,32 @@ TEST_F(SessionTest, PredictsAtEachStepWhatTheNetworkAsBuiltPredicts) {
   EXPECT_TRUE(same_bytes(predictions[2], predict_as_built(0)));
   EXPECT_TRUE(same_bytes(predictions[3], predictions[0]));
   EXPECT_FALSE(same_bytes(predictions[1], predictions[0]));
+}
+
+// What a session says it is makes that session again; anything else has another hash.
+TEST_F(SessionTest, IsWhatItsPlanSays) {
+  Plan plan;
+  const auto session = create({100});
+  ASSERT_TRUE(session.ok()) << session.error().message;
+  plan.entries = session->program().plan_entries();
+  const auto again = create({100}, plan);
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->plan_hash(), session->plan_hash());
+  EXPECT_EQ(to_text(again->program().graph()), to_text(session->program().graph()));
+  EXPECT_TRUE(same_bytes(predict({100}, {0}, plan)[0], predict({100}, {0})[0]));
+
+  std::set<std::string> hashes{session->plan_hash()};
+  const auto changed = std::ranges::find_if(plan.entries, [](const auto& entry) {
+    return entry.second.implementation == "kernels.affine";
+  });
+  ASSERT_NE(changed, plan.entries.end());
+  changed->second.layout = Layout::kRowMajor;  // between reorders
+  for (const Plan& other :
+       {Plan{Precision::kStrict}, Plan{Precision::kFp32, Layout::kRowMajor}, plan}) {
+    const auto made = create({100}, other);
+    ASSERT_TRUE(made.ok()) << made.error().message;
+    EXPECT_TRUE(hashes.insert(made->plan_hash()).second);
+  }
 }
 
 TEST_F(SessionTest, MakesNoTimeVectorInAStep) {

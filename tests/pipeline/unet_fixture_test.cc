@@ -11,6 +11,8 @@
 #include "pipeline/model.h"
 #include "runtime/compile.h"
 #include "runtime/explain.h"
+#include "runtime/layouts.h"
+#include "runtime/lower.h"
 #include "support/fixture.h"
 #include "support/tolerance.h"
 #include "support/unet_case.h"
@@ -224,6 +226,31 @@ TEST_P(UnetFixture, AgreesInFp32WithEachImplementationForced) {
     EXPECT_TRUE(tried.contains("kernels.conv_winograd2"));
     EXPECT_TRUE(tried.contains("kernels.conv_winograd4"));
   });
+}
+
+TEST_P(UnetFixture, AgreesChannelsFirst) {
+  options_.plan.layout = Layout::kRowMajor;
+  for (const Precision precision : {Precision::kStrict, Precision::kFp32}) {
+    options_.plan.precision = precision;
+    expect_agreement_kept_or_not([&] { expect_agreement(); });
+  }
+}
+
+// Each third op that has activations in the other layout than the rest.
+TEST_P(UnetFixture, AgreesInMixedLayouts) {
+  const auto lowered = lower(evaluation_->graph, *backend_, options_);
+  ASSERT_TRUE(lowered.ok()) << lowered.error().message;
+  for (std::size_t part = 0; part < 3; ++part) {
+    SCOPED_TRACE(part);
+    options_.plan.entries.clear();
+    std::size_t count = 0;
+    for (const Op& op : lowered->graph.ops()) {
+      if (activation_layout({lowered->graph, op}) && count++ % 3 == part) {
+        options_.plan.entries[op.name].layout = Layout::kRowMajor;
+      }
+    }
+    expect_agreement();
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(fixture, UnetFixture, ::testing::ValuesIn(testing::unet_cases()),

@@ -166,12 +166,12 @@ TEST(Compile, PlanEntriesNameOpsOfTheLoweredGraph) {
   };
   EXPECT_EQ(refusal("conv", "onednn.conv"), "compiled");
   EXPECT_EQ(refusal("conv", ""), "compiled");
-  EXPECT_EQ(refusal("nowhere", "onednn.conv"), "plan: the model has no op nowhere");
+  EXPECT_EQ(refusal("nowhere", "onednn.conv"), "plan: the model has no op `nowhere`");
   EXPECT_EQ(refusal("time", "kernels.add_channels"),
             "plan: op time is fused into conv: name that one instead");
   EXPECT_EQ(refusal("unread", "kernels.silu"),
             "plan: no op unread is left to compute: name an op that bench --explain lists");
-  EXPECT_NE(refusal("conv", "magic").find("the plan asks for magic, which cannot compute it"),
+  EXPECT_NE(refusal("conv", "magic").find("the plan asks for `magic`, which cannot compute it"),
             std::string::npos);
 }
 

@@ -47,6 +47,16 @@ Refusal refuse_unless_channels_innermost(const Value& value, std::string_view wh
   return std::nullopt;
 }
 
+Refusal refuse_unless_channels_and_positions(const Value& value, std::string_view what) {
+  if (auto reason = refuse_unless_f32(value, what)) {
+    return reason;
+  }
+  if (value.type.shape.rank() < 2) {
+    return fmt::format("{} must have channels, is {}", what, value.type.shape.to_string());
+  }
+  return std::nullopt;
+}
+
 Refusal refuse_unless_cube3(const OpView& view, const ConvRegion& region) {
   const Shape& shape = view.input(region.weight).type.shape;
   if (shape[2] != 3 || shape[3] != 3 || shape[4] != 3 || region.stride != 1 ||
@@ -73,6 +83,14 @@ Rows rows_of(const Shape& shape) {
     rows.positions *= shape[axis];
   }
   return rows;
+}
+
+Rows rows_of(const ValueType& type) {
+  const Rows rows = rows_of(type.shape);
+  if (type.layout == Layout::kChannelsLast || type.shape.rank() == 2) {
+    return rows;
+  }
+  return {rows.samples * rows.channels, rows.positions, 1};
 }
 
 }  // namespace mezzotint::kernels

@@ -27,6 +27,9 @@ struct ImplementationParts {
 [[nodiscard]] Refusal refuse_unless_f32(const Value& value, std::string_view what);
 // Float32 whose channels are innermost in memory: channels_last, or rank 2.
 [[nodiscard]] Refusal refuse_unless_channels_innermost(const Value& value, std::string_view what);
+// The same, or row_major, where rows_of(type) is what a kernel needs.
+[[nodiscard]] Refusal refuse_unless_channels_and_positions(const Value& value,
+                                                           std::string_view what);
 
 // A 3x3x3 kernel that keeps the volume's size.
 [[nodiscard]] Refusal refuse_unless_cube3(const OpView& view, const ConvRegion& region);
@@ -46,6 +49,8 @@ struct Rows {
   [[nodiscard]] std::int64_t sample_elements() const { return positions * channels; }
 };
 [[nodiscard]] Rows rows_of(const Shape& shape);
+// In row-major order each channel of a sample counts as a sample of one channel.
+[[nodiscard]] Rows rows_of(const ValueType& type);
 
 // The table of functions for a machine: the one place that maps an instruction set to code. AMX
 // machines run the AVX-512 files.

@@ -12,10 +12,10 @@ namespace mezzotint::kernels {
 [[nodiscard]] std::unique_ptr<Implementation> make_add();
 [[nodiscard]] std::unique_ptr<Implementation> make_add_channels();
 [[nodiscard]] std::unique_ptr<Implementation> make_affine();
-// Channels innermost.
 [[nodiscard]] std::unique_ptr<Implementation> make_channel_moments();     // moments/
 [[nodiscard]] std::unique_ptr<Implementation> make_upsample_trilinear();  // upsample/
-[[nodiscard]] std::unique_ptr<Implementation> make_attention();           // attention/
+// Channels innermost (attention/).
+[[nodiscard]] std::unique_ptr<Implementation> make_attention();
 // conv3d with at most 4 output channels (conv_few/).
 [[nodiscard]] std::unique_ptr<Implementation> make_conv_few_outputs();
 // 3x3x3 conv3d with at most 8 input channels (conv_few_inputs/).

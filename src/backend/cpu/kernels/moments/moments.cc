@@ -74,9 +74,9 @@ class MomentsKernel final : public Kernel {
 std::unique_ptr<Implementation> make_channel_moments() {
   return make_implementation(
       {"kernels.channel_moments",
-       [](const OpView& view) { return refuse_unless_channels_innermost(view.input(0), "x"); },
+       [](const OpView& view) { return refuse_unless_channels_and_positions(view.input(0), "x"); },
        [](const OpView& view, const Machine& machine) -> std::unique_ptr<Kernel> {
-         return std::make_unique<MomentsKernel>(rows_of(view.input(0).type.shape), machine);
+         return std::make_unique<MomentsKernel>(rows_of(view.input(0).type), machine);
        }});
 }
 

@@ -17,6 +17,29 @@ HWY_INLINE void lerp(const float* near, const float* far, std::int64_t count, fl
   });
 }
 
+// Of one channel: vectors of positions. Those at the ends have a neighbour less.
+HWY_INLINE void double_line(const float* x, std::int64_t width, float* out) {
+  const FloatVector three_quarters = hn::Set(kFloats, 0.75F);
+  const FloatVector quarter = hn::Set(kFloats, 0.25F);
+  std::int64_t i = 0;
+  const auto double_one = [&]() HWY_ATTR {
+    lerp(x + i, i == 0 ? x : x + i - 1, 1, out + 2 * i);
+    lerp(x + i, i + 1 == width ? x + i : x + i + 1, 1, out + 2 * i + 1);
+    ++i;
+  };
+  double_one();
+  for (; i + kLanes < width; i += kLanes) {
+    const FloatVector here = hn::LoadU(kFloats, x + i);
+    const FloatVector left = hn::Mul(hn::LoadU(kFloats, x + i - 1), quarter);
+    const FloatVector right = hn::Mul(hn::LoadU(kFloats, x + i + 1), quarter);
+    hn::StoreInterleaved2(hn::MulAdd(here, three_quarters, left),
+                          hn::MulAdd(here, three_quarters, right), kFloats, out + 2 * i);
+  }
+  while (i < width) {
+    double_one();
+  }
+}
+
 void upsample_row(const UpsampleRow& row, float* mixed, float* out) {
   const FloatVector w0 = hn::Set(kFloats, row.weights[0]);
   const FloatVector w1 = hn::Set(kFloats, row.weights[1]);
@@ -30,6 +53,10 @@ void upsample_row(const UpsampleRow& row, float* mixed, float* out) {
     sum = hn::MulAdd(access.load(row.rows[3] + i), w3, sum);
     access.store(sum, mixed + i);
   });
+  if (channels == 1) {
+    double_line(mixed, row.width, out);
+    return;
+  }
   for (std::int64_t x = 0; x < row.width; ++x) {
     const float* here = mixed + x * channels;
     const float* left = x == 0 ? here : here - channels;

@@ -24,10 +24,12 @@ Neighbours neighbours(std::int64_t output, std::int64_t extent) {
 
 class UpsampleKernel final : public Kernel {
  public:
-  UpsampleKernel(const Shape& shape, const Machine& machine)
-      : shape_(shape), functions_(for_isa(machine.isa, upsample_avx2(), upsample_avx512())) {
-    row_blocks_ = ceil_div(2 * shape[3], kRowsPerTask);
-    tasks_ = shape[0] * 2 * shape[2] * row_blocks_;
+  UpsampleKernel(const ValueType& type, const Machine& machine)
+      : shape_(type.shape), functions_(for_isa(machine.isa, upsample_avx2(), upsample_avx512())) {
+    const Rows rows = rows_of(type);
+    shape_ = shape_.with(0, rows.samples).with(1, rows.channels);
+    row_blocks_ = ceil_div(2 * shape_[3], kRowsPerTask);
+    tasks_ = shape_[0] * 2 * shape_[2] * row_blocks_;
     slots_ = std::min<std::int64_t>(std::max(machine.threads, 1), tasks_);
   }
 
@@ -66,7 +68,7 @@ class UpsampleKernel final : public Kernel {
  private:
   std::int64_t row_elements() const { return shape_[4] * shape_[1]; }
 
-  Shape shape_;  // of the input
+  Shape shape_;  // of the input, its samples and channels as rows_of() counts them
   const UpsampleKernels& functions_;
   std::int64_t row_blocks_ = 0;
   std::int64_t tasks_ = 0;
@@ -78,9 +80,9 @@ class UpsampleKernel final : public Kernel {
 std::unique_ptr<Implementation> make_upsample_trilinear() {
   return make_implementation(
       {"kernels.upsample_trilinear",
-       [](const OpView& view) { return refuse_unless_channels_innermost(view.input(0), "x"); },
+       [](const OpView& view) { return refuse_unless_channels_and_positions(view.input(0), "x"); },
        [](const OpView& view, const Machine& machine) -> std::unique_ptr<Kernel> {
-         return std::make_unique<UpsampleKernel>(view.input(0).type.shape, machine);
+         return std::make_unique<UpsampleKernel>(view.input(0).type, machine);
        }});
 }
 
