@@ -14,6 +14,7 @@
 #include "graph/cost_table.h"
 #include "graph/graph.h"
 #include "graph/machine.h"
+#include "graph/math_unit.h"
 #include "graph/op_definition.h"
 #include "graph/plan.h"
 #include "mezzotint/result.h"
@@ -81,8 +82,9 @@ struct Target {
 // operations.
 struct Work {
   double flops = 0;
-  double bytes = 0;         // of inputs, weights as they are stored packed, and outputs
-  double packed_bytes = 0;  // of the weights alone: memory that is held between launches
+  double bytes = 0;                // of inputs, weights as they are stored packed, and outputs
+  double packed_bytes = 0;         // of the weights alone: memory that is held between launches
+  MathUnit unit = MathUnit::kFma;  // that most of the operations run on
 };
 
 // One way to compute an op. Stateless.

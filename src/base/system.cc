@@ -85,6 +85,15 @@ Result<Isa> detect_isa() {
   return has_amx() ? Isa::kAmx : Isa::kAvx512;
 }
 
+// CPUID leaf 7, subleaf 1, EAX bit 5.
+bool has_avx512_bf16() {
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & (1u << 5)) != 0;
+}
+
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");
   std::string line;

@@ -22,6 +22,10 @@ enum class Isa : std::uint8_t { kAvx2, kAvx512, kAmx };
 // the first user of tiles requests Linux's permission (arch_prctl ARCH_REQ_XCOMP_PERM) itself.
 [[nodiscard]] Result<Isa> detect_isa();
 
+// AVX512_BF16: dot products of pairs of bfloat16 on vectors. Not part of kAvx512, which older
+// processors have without it.
+[[nodiscard]] bool has_avx512_bf16();
+
 // "AMD EPYC 9R14", from /proc/cpuinfo; "unknown processor" when absent.
 [[nodiscard]] std::string processor_name();
 

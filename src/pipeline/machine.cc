@@ -18,7 +18,7 @@ Result<Machine> this_machine(int threads) {
     return isa.error();
   }
   return Machine{*isa, ThreadTeam(threads).size(), memory_limit(), processor_name(),
-                 l2_cache_bytes()};
+                 l2_cache_bytes(), has_avx512_bf16()};
 }
 
 std::unique_ptr<Backend> this_backend() {
