@@ -7,7 +7,9 @@ include_guard()
 function(mezzotint_isa_flags)
   set(avx2 -mavx2 -mfma -mbmi -mbmi2 -mf16c)
   set(avx512 ${avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni)
-  foreach(isa avx2 avx512)
+  set(avx512bf16 ${avx512} -mavx512bf16)
+  set(amx ${avx512} -mamx-tile -mamx-bf16 -mamx-int8)
+  foreach(isa avx2 avx512 avx512bf16 amx)
     set(files ${ARGN})
     list(FILTER files INCLUDE REGEX "_${isa}\\.cc$")
     set_source_files_properties(${files} PROPERTIES
@@ -16,8 +18,8 @@ function(mezzotint_isa_flags)
 endfunction()
 
 # mezzotint_room(NAME [ISA_KERNELS] [SUBDIR dir] [LINK library ...])
-# With ISA_KERNELS the sources of the room's subfolders belong to it, and files named *_avx2.cc or
-# *_avx512.cc are compiled for that instruction set.
+# With ISA_KERNELS the sources of the room's subfolders belong to it, and files named *_avx2.cc,
+# *_avx512.cc, *_avx512bf16.cc or *_amx.cc are compiled for that instruction set.
 function(mezzotint_room name)
   cmake_parse_arguments(ARG "ISA_KERNELS" "SUBDIR" "LINK" ${ARGN})
   if(NOT ARG_SUBDIR)

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/probe.h"
 #include "base/thread_team.h"
 #include "graph/cost_table.h"
 #include "graph/graph.h"
@@ -121,6 +122,8 @@ class Backend {
   [[nodiscard]] virtual std::span<const Implementation* const> implementations(
       OpKind kind) const = 0;
   [[nodiscard]] virtual const CostTable& costs() const = 0;
+  // What calibration runs.
+  [[nodiscard]] virtual Probes probes() const { return {}; }
 };
 
 }  // namespace mezzotint

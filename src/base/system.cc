@@ -1,6 +1,7 @@
 #include "base/system.h"
 
 #include <malloc.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cpuid.h>
@@ -38,15 +39,20 @@ bool has_f16c() {
   return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & (1u << 29)) != 0;
 }
 
-std::uint64_t status_kilobytes(std::string_view key) {
-  std::ifstream file("/proc/self/status");
+// The bytes after a key such as "VmRSS:" in a file of /proc that counts in KiB.
+std::optional<std::uint64_t> bytes_after(std::string_view key, const char* path) {
+  std::ifstream file(path);
   std::string line;
   while (std::getline(file, line)) {
     if (line.starts_with(key)) {
       return std::strtoull(line.c_str() + key.size(), nullptr, 10) * 1024;
     }
   }
-  return 0;
+  return std::nullopt;
+}
+
+std::uint64_t status_bytes(std::string_view key) {
+  return bytes_after(key, "/proc/self/status").value_or(0);
 }
 
 }  // namespace
@@ -94,6 +100,12 @@ bool has_avx512_bf16() {
   return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & (1u << 5)) != 0;
 }
 
+bool request_amx_tiles() {
+  constexpr long kArchReqXcompPerm = 0x1023;  // asm/prctl.h of Linux 5.16
+  constexpr long kTileData = 18;              // the state's number in XCR0
+  return has_amx() && ::syscall(SYS_arch_prctl, kArchReqXcompPerm, kTileData) == 0;
+}
+
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");
   std::string line;
@@ -123,12 +135,17 @@ std::uint64_t memory_limit() {
   return std::min(physical, cgroup_memory_limit().value_or(physical));
 }
 
+std::uint64_t available_memory() {
+  const std::uint64_t limit = memory_limit();
+  return std::min(limit, bytes_after("MemAvailable:", "/proc/meminfo").value_or(limit));
+}
+
 std::uint64_t peak_resident_bytes() {
-  return status_kilobytes("VmHWM:");
+  return status_bytes("VmHWM:");
 }
 
 std::uint64_t resident_bytes() {
-  return status_kilobytes("VmRSS:");
+  return status_bytes("VmRSS:");
 }
 
 void return_free_memory() {

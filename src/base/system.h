@@ -19,12 +19,16 @@ enum class Isa : std::uint8_t { kAvx2, kAvx512, kAmx };
 // The best instruction set of this processor (and operating system). kUnsupported when even AVX2
 // with FMA is missing. kAvx2 means BMI, BMI2 and F16C besides; kAvx512 F, BW, DQ, VL and VNNI;
 // kAmx tiles of bf16 and int8 whose state the operating system saves. Asks the system for nothing:
-// the first user of tiles requests Linux's permission (arch_prctl ARCH_REQ_XCOMP_PERM) itself.
+// the first user of tiles asks for Linux's permission with request_amx_tiles().
 [[nodiscard]] Result<Isa> detect_isa();
 
 // AVX512_BF16: dot products of pairs of bfloat16 on vectors. Not part of kAvx512, which older
 // processors have without it.
 [[nodiscard]] bool has_avx512_bf16();
+
+// Linux's permission for this process to use tiles; false without AMX or when it is refused. Cheap
+// when granted before; threads started earlier are included.
+[[nodiscard]] bool request_amx_tiles();
 
 // "AMD EPYC 9R14", from /proc/cpuinfo; "unknown processor" when absent.
 [[nodiscard]] std::string processor_name();
@@ -34,6 +38,9 @@ enum class Isa : std::uint8_t { kAvx2, kAvx512, kAmx };
 
 // Bytes this process may use: the smaller of physical memory and the cgroups' limit.
 [[nodiscard]] std::uint64_t memory_limit();
+// Bytes that can be had now without swapping: the smaller of what Linux calls MemAvailable and
+// memory_limit().
+[[nodiscard]] std::uint64_t available_memory();
 // High-water mark of the resident set, in bytes (VmHWM); 0 when unavailable.
 [[nodiscard]] std::uint64_t peak_resident_bytes();
 // Resident set now, in bytes (VmRSS); 0 when unavailable.

@@ -27,7 +27,12 @@ int available_processors() {
   return quota < count ? static_cast<int>(quota) : count;
 }
 
-ThreadTeam::ThreadTeam(int threads) : size_(threads > 0 ? threads : available_processors()) {}
+ThreadTeam::ThreadTeam(int threads, TeamListener* listener)
+    : size_(threads > 0 ? threads : available_processors()), listener_(listener) {}
+
+void ThreadTeam::Task::report() const {
+  listener_->on_task(omp_get_thread_num(), begin_, std::chrono::steady_clock::now());
+}
 
 // OpenMP keeps the workers of a team of one size, so each finds its own state again; scopes may
 // nest.

@@ -130,6 +130,22 @@ double parameter_bytes_of(const OpView& view) {
   return bytes;
 }
 
+const Shape* volume_of(const OpView& view) {
+  constexpr std::size_t kVolumeRank = 5;
+  for (std::size_t i = 0; i < view.op.outputs.size(); ++i) {
+    if (view.output(i).type.shape.rank() == kVolumeRank) {
+      return &view.output(i).type.shape;
+    }
+  }
+  for (std::size_t i = 0; i < view.input_count(); ++i) {
+    const Value& input = view.input(i);
+    if (input.kind != ValueKind::kParameter && input.type.shape.rank() == kVolumeRank) {
+      return &input.type.shape;
+    }
+  }
+  return nullptr;
+}
+
 Status expect_inputs(const OpInputs& inputs, std::size_t least, std::size_t most) {
   const std::size_t count = inputs.values.size();
   if (count < least || count > most) {

@@ -53,6 +53,10 @@ Result<std::vector<ValueType>> infer_types(const OpInputs& inputs);
 // Of the parameters alone.
 [[nodiscard]] double parameter_bytes_of(const OpView& view);
 
+// The shape [N, C, D, H, W] of the volume that an op works on: its result, or what it reads; null
+// for work on vectors.
+[[nodiscard]] const Shape* volume_of(const OpView& view);
+
 // Helpers for infer().
 Status expect_inputs(const OpInputs& inputs, std::size_t least, std::size_t most);
 Status expect_rank(const OpInputs& inputs, std::size_t i, std::size_t rank);

@@ -12,6 +12,7 @@
 #include "formats/nifti.h"
 #include "pipeline/batch_list.h"
 #include "pipeline/no_throw.h"
+#include "pipeline/output_folder.h"
 #include "pipeline/outputs.h"
 #include "pipeline/painter.h"
 #include "pipeline/volume_job.h"
@@ -26,48 +27,15 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// A folder that goes again when it was made here and nothing came into it.
-class OutputFolder {
- public:
-  static Result<OutputFolder> make(std::string_view what, const fs::path& folder) {
-    if (is_volume_name(folder)) {
-      return invalid_input(
-          "{}: {}: a folder of masks or several samples make several volumes, which go into a "
-          "folder; pass the name of one",
-          what, folder.string());
-    }
-    std::error_code error;
-    OutputFolder made;
-    if (fs::create_directory(folder, error)) {
-      made.made_ = folder;
-    }
-    if (error || !fs::is_directory(folder, error)) {
-      return resource_error(
-          "{}: {}: cannot make this folder{}{}; the folder above it must be "
-          "there, and may be written to",
-          what, folder.string(), error ? ": " : "", error ? error.message() : "");
-    }
-    return made;
+Result<OutputFolder> make_folder(std::string_view what, const fs::path& folder) {
+  if (is_volume_name(folder)) {
+    return invalid_input(
+        "{}: {}: a folder of masks or several samples make several volumes, which go into a "
+        "folder; pass the name of one",
+        what, folder.string());
   }
-
-  OutputFolder(OutputFolder&& other) noexcept : made_(std::exchange(other.made_, fs::path())) {}
-  OutputFolder& operator=(OutputFolder&& other) noexcept {
-    std::swap(made_, other.made_);
-    return *this;
-  }
-  OutputFolder(const OutputFolder&) = delete;
-  OutputFolder& operator=(const OutputFolder&) = delete;
-  ~OutputFolder() {
-    std::error_code full;
-    if (!made_.empty()) {
-      fs::remove(made_, full);
-    }
-  }
-
- private:
-  OutputFolder() = default;
-  fs::path made_;
-};
+  return OutputFolder::make(what, folder);
+}
 
 GenerateRequest request_for(const GenerateRequest& settings, const BatchVolume& volume) {
   GenerateRequest request = settings;
@@ -97,13 +65,13 @@ class Batch {
     if (Status status = spare_masks(*volumes, painter->model()); !status) {
       return status.error();
     }
-    const auto out = OutputFolder::make("out", request_.settings.out);
+    const auto out = make_folder("out", request_.settings.out);
     if (!out) {
       return out.error();
     }
     std::optional<OutputFolder> pictures;
     if (const auto& preview = request_.settings.preview) {
-      auto made = OutputFolder::make("preview", *preview);
+      auto made = make_folder("preview", *preview);
       if (!made) {
         return made.error();
       }

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/system.h"
 #include "pipeline/machine.h"
 #include "pipeline/no_throw.h"
 #include "pipeline/session.h"
+#include "pipeline/subject_session.h"
+#include "profile/recorder.h"
 
 namespace mezzotint {
 namespace {
@@ -16,38 +18,20 @@ namespace {
 // A network has some hundred ops: fewer samples each keep the check within about a minute.
 constexpr SampleOptions kSamples{/*seed=*/1, /*random_samples=*/512, /*read_budget=*/10'000'000};
 
-SessionOptions session_options(const Subject& subject, const Machine& machine,
-                               Precision precision) {
-  SessionOptions options;
-  options.machine = machine;
-  options.plan.precision = precision;
-  options.grid = subject.grid();
-  options.timesteps = {subject.timestep()};
-  return options;
+// Slowest first.
+std::vector<OpTime> mean_times(std::span<const OpRecord> records) {
+  std::vector<OpTime> times;
+  for (const OpRecord& record : records) {
+    const double sum = std::accumulate(record.seconds.begin(), record.seconds.end(), 0.0);
+    times.push_back({record.op.name, record.op.implementation,
+                     sum / static_cast<double>(record.seconds.size()), record.op.flops,
+                     record.op.bytes});
+  }
+  std::sort(times.begin(), times.end(), [](const OpTime& a, const OpTime& b) {
+    return a.seconds != b.seconds ? a.seconds > b.seconds : a.op < b.op;
+  });
+  return times;
 }
-
-// Adds up what each op takes.
-class OpTimer final : public Listener {
- public:
-  Status on_op(const OpEvent& event) override {
-    seconds_[&event.op] += event.seconds;
-    return {};
-  }
-
-  [[nodiscard]] std::vector<OpTime> times(int runs) const {
-    std::vector<OpTime> times;
-    for (const auto& [op, seconds] : seconds_) {
-      times.push_back({op->name, op->implementation, seconds / runs, op->flops, op->bytes});
-    }
-    std::sort(times.begin(), times.end(), [](const OpTime& a, const OpTime& b) {
-      return a.seconds != b.seconds ? a.seconds > b.seconds : a.op < b.op;
-    });
-    return times;
-  }
-
- private:
-  std::map<const ProgramOp*, double> seconds_;
-};
 
 class ModelBench {
  public:
@@ -82,16 +66,20 @@ class ModelBench {
   // What is timed is what is checked: in less memory, one of them might be made of other
   // implementations.
   Result<Session> create(bool in_place) {
-    SessionOptions session_options =
-        mezzotint::session_options(subject_, machine_, options_.precision);
-    session_options.memory_limit = options_.memory_limit;
-    auto session = Session::create(subject_.config(), backend_, session_options);
+    SessionOptions options = session_options();
+    auto session = Session::create(subject_.config(), backend_, options);
     if (!session || in_place) {
       return session;
     }
-    session_options.plan.entries = session->program().plan_entries();
-    session_options.allow_in_place = false;
-    return Session::create(subject_.config(), backend_, session_options);
+    options.plan.entries = session->program().plan_entries();
+    options.allow_in_place = false;
+    return Session::create(subject_.config(), backend_, options);
+  }
+
+  [[nodiscard]] SessionOptions session_options() const {
+    SessionOptions options = mezzotint::session_options(subject_, machine_, options_.precision);
+    options.memory_limit = options_.memory_limit;
+    return options;
   }
 
   // A session ready to evaluate; the peak it will make is known before it is made.
@@ -100,22 +88,12 @@ class ModelBench {
     if (!session) {
       return session.error();
     }
-    const std::int64_t floats = 2 * session->elements() + session->condition_elements();
-    const bool first = subject_.x().empty();
-    predicted_bytes = resident_bytes() + session->predicted_bytes() +
-                      (first ? static_cast<std::uint64_t>(floats) * sizeof(float) : 0);
-    if (Status status = check_memory(predicted_bytes, options_.memory_limit, machine_); !status) {
-      return status.error();
+    const auto predicted = load_subject(*session, subject_, session_options(), team_);
+    if (!predicted) {
+      return predicted.error();
     }
-    if (first) {
-      if (Status status = subject_.make_inputs(team_); !status) {
-        return status.error();
-      }
-      eps_.resize(static_cast<std::size_t>(session->elements()));
-    }
-    if (Status status = session->load(subject_.parameters()); !status) {
-      return status.error();
-    }
+    predicted_bytes = *predicted;
+    eps_.resize(static_cast<std::size_t>(session->elements()));
     return session;
   }
 
@@ -154,9 +132,10 @@ class ModelBench {
         !status) {
       return status;
     }
-    OpTimer timer;
-    Listener* const listeners[] = {&timer};
+    Recorder recorder;
+    Listener* const listeners[] = {&recorder};
     const auto timing = measure(options_.timing, [&](bool counts) {
+      recorder.begin_run();
       return evaluate(
           *session, counts ? std::span<Listener* const>(listeners) : std::span<Listener* const>());
     });
@@ -166,7 +145,7 @@ class ModelBench {
     report_.same_bytes = checked_eps_.empty() || std::memcmp(eps_.data(), checked_eps_.data(),
                                                              eps_.size() * sizeof(float)) == 0;
     report_.timing = *timing;
-    report_.ops = timer.times(timing->runs);
+    report_.ops = mean_times(recorder.ops());
     report_.flops = session->program().flops();
     report_.predicted_seconds = session->program().predicted_seconds();
     report_.peak_bytes = peak_resident_bytes();

@@ -10,24 +10,6 @@
 namespace mezzotint {
 namespace {
 
-constexpr std::size_t kVolumeRank = 5;  // [N, C, D, H, W]
-
-// The volume whose grid an op works on: its result, or what it reads; null for work on vectors.
-const Shape* volume_of(const OpView& view) {
-  for (std::size_t i = 0; i < view.op.outputs.size(); ++i) {
-    if (view.output(i).type.shape.rank() == kVolumeRank) {
-      return &view.output(i).type.shape;
-    }
-  }
-  for (std::size_t i = 0; i < view.input_count(); ++i) {
-    const Value& input = view.input(i);
-    if (input.kind != ValueKind::kParameter && input.type.shape.rank() == kVolumeRank) {
-      return &input.type.shape;
-    }
-  }
-  return nullptr;
-}
-
 std::vector<LevelCost> empty_levels(const MedDdpmConfig& config,
                                     const std::array<std::int64_t, 3>& grid) {
   std::vector<LevelCost> levels;

@@ -15,12 +15,13 @@ struct UnitPeak {
   // FLOP/s (a multiply-add counts two; for int8 read operations). Absent: why not.
   double one_thread = 0;
   double all_threads = 0;
-  std::string absent;  // "not on this processor"; empty when measured
+  std::string absent;    // "no AMX on this processor"; empty when measured
+  std::string elements;  // "uint8 x int8 into int32"
 };
 
 struct MemoryLevel {
   std::string name;         // "L2", "L3", "DRAM"; fastest first
-  std::uint64_t bytes = 0;  // capacity (L2: of one core); 0 for DRAM
+  std::uint64_t bytes = 0;  // capacity for all threads, of L2 for one; 0 for DRAM
   double one_thread = 0;    // bytes/s read and written by a streaming loop on data of that size
   double all_threads = 0;
 };
@@ -29,13 +30,13 @@ struct Calibration {
   std::string processor;
   std::string isa;
   int threads = 1;
-  std::string version;          // of mezzotint
-  std::vector<UnitPeak> units;  // one per MathUnit
-  std::vector<MemoryLevel> levels;
-  double start_seconds = 0;  // of a parallel loop whose tasks do nothing: fork and join
-  double task_seconds = 0;   // of each further task of such a loop
+  std::string version;              // of mezzotint
+  std::vector<UnitPeak> units;      // one per MathUnit
+  std::vector<MemoryLevel> levels;  // those the machine has; DRAM is always the last
+  double start_seconds = 0;         // of a parallel loop whose tasks do nothing: fork and join
+  double task_seconds = 0;          // of each further task of such a loop
   double took_seconds = 0;
-  double spread = 0;  // the largest relative spread among the measurements
+  double spread = 0;  // the largest relative spread among the rates: how quiet the machine was
 
   [[nodiscard]] const UnitPeak* find(MathUnit unit) const;  // null when absent there
 };

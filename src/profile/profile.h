@@ -23,6 +23,9 @@ struct Spread {
   [[nodiscard]] double relative() const;
 };
 
+// Quartiles between neighbours; all 0 without samples.
+[[nodiscard]] Spread spread_of(std::vector<double> samples);
+
 // What bounds an op: docs/profile.md says how it is decided.
 enum class Bottleneck : std::uint8_t {
   kCompute,
@@ -33,6 +36,10 @@ enum class Bottleneck : std::uint8_t {
   kOverhead,    // kernels so short that starting them is what takes time
   kImbalance,   // threads wait for the one that has most to do
 };
+
+inline constexpr std::array kAllBottlenecks = {
+    Bottleneck::kCompute,    Bottleneck::kMemoryL2, Bottleneck::kMemoryL3, Bottleneck::kMemoryDram,
+    Bottleneck::kConversion, Bottleneck::kOverhead, Bottleneck::kImbalance};
 
 // "compute", "L2", "L3", "DRAM", "conversion", "overhead", "imbalance"
 [[nodiscard]] std::string_view name_of(Bottleneck bottleneck);
@@ -48,8 +55,8 @@ struct Counters {
 
 struct OpProfile {
   std::string op;
-  std::string kind;   // "conv3d", "region", "affine"
-  std::string level;  // "64x64x64": the grid of its result; "vectors"
+  std::string kind;   // "conv3d", "fused conv3d", "affine"
+  std::string level;  // "64x64x64": the grid it works on, x, y, z; "vectors"
   std::string implementation;
   MathUnit unit = MathUnit::kFma;
   Spread seconds;
@@ -64,6 +71,7 @@ struct OpProfile {
   double loops = 0;
   double tasks = 0;
   std::vector<double> busy_seconds;
+  double imbalance = 0;  // share of the threads' time in loops in which they had no task
   std::optional<Counters> counters;
   std::uint64_t live_bytes = 0;  // of the arena while the op runs, its workspace included
   std::uint64_t packed_bytes = 0;

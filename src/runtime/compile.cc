@@ -128,9 +128,10 @@ class Compiler {
       const bool is_repeated = view.op.name != lowered.op(node.kernel).name;
       program_.infos_.push_back(
           {view.op.name, view.op.kind, std::string(chosen.implementation->name()), is_repeated,
-           view.output().rate, flops_of(view), bytes_of(view), chosen.predicted_seconds,
+           view.output().rate, flops_of(view), bytes_of(view),
+           chosen.implementation->work(view, options_.target()), chosen.predicted_seconds,
            is_repeated ? 0 : chosen.kernel->packed_bytes(), chosen.kernel->workspace_bytes(),
-           chosen.implementation->error_growth(view)});
+           arrangement.live.bytes[position], chosen.implementation->error_growth(view)});
       program_.nodes_.push_back(std::move(node));
     }
   }

@@ -20,10 +20,12 @@ struct ProgramOp {
   Rate rate = Rate::kStep;
   double flops = 0;  // of the direct form
   double bytes = 0;  // inputs, parameters and outputs, each once
+  Work work;         // what the implementation really does
   double predicted_seconds = 0;
   std::size_t packed_bytes = 0;  // 0 when repeated: they are there
   std::size_t workspace_bytes = 0;
-  double error_growth = 1;  // Implementation::error_growth
+  std::size_t live_bytes = 0;  // of the arena while it runs: results that are held, its workspace
+  double error_growth = 1;     // Implementation::error_growth
 };
 
 struct OpEvent {
@@ -39,6 +41,8 @@ struct OpEvent {
 class Listener {
  public:
   virtual ~Listener() = default;
+  // Right before each op is launched.
+  virtual void before_op(const ProgramOp& /*op*/) {}
   // After each op. An error stops the run and is what it returns.
   virtual Status on_op(const OpEvent& event) = 0;
 };

@@ -123,6 +123,9 @@ Status Program::run(Rate rate, std::span<const Binding> bindings, const AlignedB
     if (!unbound.empty()) {
       return invalid_input("op {} needs {}, which is not bound", infos_[i].name, unbound);
     }
+    for (Listener* listener : options.listeners) {
+      listener->before_op(infos_[i]);
+    }
     const auto start = std::chrono::steady_clock::now();
     kernels_[node.kernel]->launch(
         {inputs, outputs, arena.data() + node.workspace_offset, options.team});

@@ -50,6 +50,8 @@ TEST(System, MemoryLimitIsWithinPhysicalMemory) {
                         static_cast<std::uint64_t>(::sysconf(_SC_PAGE_SIZE));
   EXPECT_GT(memory_limit(), resident_bytes());
   EXPECT_LE(memory_limit(), physical);
+  EXPECT_GT(available_memory(), 0U);
+  EXPECT_LE(available_memory(), memory_limit());
 }
 
 TEST(System, PeakFollowsTheResidentSetAndCanBeReset) {

@@ -4,6 +4,7 @@
 
 #include "backend/cpu/cost_rows.h"
 #include "backend/cpu/kernels/kernel_ops.h"
+#include "backend/cpu/kernels/probes/probes.h"
 #include "backend/cpu/onednn/onednn_ops.h"
 
 namespace mezzotint {
@@ -32,6 +33,9 @@ class CpuBackend final : public Backend {
     offer({OpKind::linear}, kernels::make_linear());
     offer({OpKind::timestep_embedding}, kernels::make_timestep_embedding());
     offer({OpKind::select_rows}, kernels::make_select_rows());
+    for (const auto& probe : owned_probes_) {
+      probes_.push_back(probe.get());
+    }
   }
 
   std::string_view name() const override { return "cpu"; }
@@ -48,6 +52,8 @@ class CpuBackend final : public Backend {
 
   const CostTable& costs() const override { return costs_; }
 
+  Probes probes() const override { return {probes_, stream_probe_.get()}; }
+
  private:
   void offer(std::initializer_list<OpKind> kinds, std::unique_ptr<Implementation> implementation) {
     for (const OpKind kind : kinds) {
@@ -59,6 +65,9 @@ class CpuBackend final : public Backend {
   std::vector<std::unique_ptr<Implementation>> owned_;
   std::map<OpKind, std::vector<const Implementation*>> by_kind_;
   CostTable costs_;
+  std::vector<std::unique_ptr<UnitProbe>> owned_probes_ = kernels::make_unit_probes();
+  std::vector<const UnitProbe*> probes_;
+  std::unique_ptr<StreamProbe> stream_probe_ = kernels::make_stream_probe();
 };
 
 }  // namespace

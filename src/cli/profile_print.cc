@@ -1,0 +1,130 @@
+#include "cli/profile_print.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "cli/arguments.h"
+#include "cli/columns.h"
+#include "cli/print.h"
+#include "pipeline/machine.h"
+
+namespace mezzotint::cli {
+namespace {
+
+constexpr std::size_t kOpRows = 15;
+
+std::string duration(double seconds) {
+  if (seconds < 1e-3) {
+    return fmt::format("{:.1f} us", seconds * 1e6);
+  }
+  return seconds < 1 ? fmt::format("{:.2f} ms", seconds * 1e3) : fmt::format("{:.3f} s", seconds);
+}
+
+std::string percent(double share) {
+  return fmt::format("{:.1f} %", 100 * share);
+}
+
+// "-" where the machine was not measured.
+std::string attained(double attainable_seconds, double seconds) {
+  return attainable_seconds > 0 && seconds > 0
+             ? fmt::format("{:.0f} %", 100 * attainable_seconds / seconds)
+             : "-";
+}
+
+double giga_per_second(double amount, double seconds) {
+  return seconds > 0 ? amount / seconds / 1e9 : 0;
+}
+
+void print_run(const Profile& profile) {
+  const Calibration& machine = profile.machine;
+  print_to(stdout, "{}",
+           wrap(fmt::format("{} at {}, t = {}, {}", on_one_line(profile.model),
+                            grid_text(profile.grid), profile.timestep, profile.precision),
+                0));
+  print_to(stdout, "{}",
+           wrap(fmt::format("machine  {}, {}, {} thread{}", machine.processor, machine.isa,
+                            machine.threads, machine.threads == 1 ? "" : "s"),
+                2));
+  print_to(stdout, "  time     {} (median of {}, quartiles {} to {}), {} when not listened to\n",
+           duration(profile.seconds.median), profile.runs, duration(profile.seconds.low),
+           duration(profile.seconds.high), duration(profile.plain_seconds.median));
+  print_to(stdout, "  memory   {} peak, of which arena {}, packed weights {}\n",
+           format_bytes(profile.peak_bytes), format_bytes(profile.arena_bytes),
+           format_bytes(profile.packed_bytes));
+}
+
+void print_verdict(const Verdict& verdict) {
+  print_to(stdout, "\n");
+  for (const std::string& sentence : verdict.sentences) {
+    print_to(stdout, "{}", wrap(sentence, 0));
+  }
+  if (verdict.advice.empty()) {
+    return;
+  }
+  print_to(stdout, "\nwhat would help, as predicted\n");
+  for (const Advice& advice : verdict.advice) {
+    print_to(stdout, "{}", wrap(advice.text, 2));
+    if (!advice.command.empty()) {
+      print_to(stdout, "{}", wrap(on_one_line(advice.command), 4, " \\"));
+    }
+  }
+}
+
+void print_groups(const Profile& profile) {
+  print_to(stdout, "\n  {:>9} {:>7} {:>4} {:>7} {:>6} {:>8} {:>6}  {:<10} {:<11} {}\n", "time",
+           "share", "ops", "GF/s", "GB/s", "attained", "tasks", "bound by", "level", "kind");
+  for (const GroupProfile& group : profile.groups) {
+    const double seconds = group.seconds.median;
+    print_to(stdout, "  {:>9} {:>7} {:>4} {:>7.1f} {:>6.1f} {:>8} {:>6.0f}  {:<10} {:<11} {}\n",
+             duration(seconds), percent(group.share), group.ops,
+             giga_per_second(group.flops, seconds), giga_per_second(group.bytes, seconds),
+             attained(group.attainable_seconds, seconds), group.tasks, name_of(group.bottleneck),
+             shorten(group.level, 11), shorten(group.kind, 18));
+  }
+}
+
+void print_slowest_ops(const Profile& profile) {
+  std::vector<const OpProfile*> order;
+  for (const OpProfile& op : profile.ops) {
+    order.push_back(&op);
+  }
+  std::ranges::stable_sort(order, std::ranges::greater{},
+                           [](const OpProfile* op) { return op->seconds.median; });
+  print_to(stdout, "\n  {:>9} {:>7} {:>7} {:>8}  {:<10} {:<30} {}\n", "time", "share", "GF/s",
+           "attained", "bound by", "op", "implementation");
+  const std::size_t rows = std::min(kOpRows, order.size());
+  for (std::size_t i = 0; i < rows; ++i) {
+    const OpProfile& op = *order[i];
+    print_to(stdout, "  {:>9} {:>7} {:>7.1f} {:>8}  {:<10} {:<30} {}\n",
+             duration(op.seconds.median), percent(op.share),
+             giga_per_second(op.flops, op.seconds.median),
+             attained(op.attainable_seconds, op.seconds.median), name_of(op.bottleneck),
+             shorten(op.op, 30), shorten(op.implementation, 22));
+  }
+  double rest = 0;
+  for (std::size_t i = rows; i < order.size(); ++i) {
+    rest += order[i]->seconds.median;
+  }
+  if (rest > 0) {
+    print_to(stdout, "  {:>9} {:>7}  {} more ops\n", duration(rest),
+             percent(rest / profile.sum_seconds), order.size() - rows);
+  }
+}
+
+}  // namespace
+
+void print_profile(const Profile& profile) {
+  print_run(profile);
+  print_verdict(profile.verdict);
+  print_groups(profile);
+  print_slowest_ops(profile);
+  for (const std::string& warning : profile.warnings) {
+    print_to(stderr, "{}", wrap("warning: " + warning, 0));
+  }
+}
+
+}  // namespace mezzotint::cli

@@ -1,0 +1,41 @@
+#include "pipeline/output_folder.h"
+
+#include <utility>
+
+#include "base/error.h"
+
+namespace mezzotint {
+
+namespace fs = std::filesystem;
+
+Result<OutputFolder> OutputFolder::make(std::string_view what, const fs::path& folder) {
+  std::error_code error;
+  OutputFolder made;
+  if (fs::create_directory(folder, error)) {
+    made.made_ = folder;
+  }
+  if (error || !fs::is_directory(folder, error)) {
+    return resource_error(
+        "{}: {}: cannot make this folder{}{}; the folder above it must be "
+        "there, and may be written to",
+        what, folder.string(), error ? ": " : "", error ? error.message() : "");
+  }
+  return made;
+}
+
+OutputFolder::OutputFolder(OutputFolder&& other) noexcept
+    : made_(std::exchange(other.made_, fs::path())) {}
+
+OutputFolder& OutputFolder::operator=(OutputFolder&& other) noexcept {
+  std::swap(made_, other.made_);
+  return *this;
+}
+
+OutputFolder::~OutputFolder() {
+  std::error_code full;
+  if (!made_.empty()) {
+    fs::remove(made_, full);
+  }
+}
+
+}  // namespace mezzotint

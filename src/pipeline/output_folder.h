@@ -1,0 +1,29 @@
+// A folder for the files of a job.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "mezzotint/result.h"
+
+namespace mezzotint {
+
+// A folder that goes again when it was made here and nothing came into it. Hold it longer than the
+// files.
+class OutputFolder {
+ public:
+  // There already, or made in one that is. kResource after `what` when that fails.
+  static Result<OutputFolder> make(std::string_view what, const std::filesystem::path& folder);
+
+  OutputFolder(OutputFolder&& other) noexcept;
+  OutputFolder& operator=(OutputFolder&& other) noexcept;
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+  ~OutputFolder();
+
+ private:
+  OutputFolder() = default;
+  std::filesystem::path made_;
+};
+
+}  // namespace mezzotint

@@ -1,0 +1,234 @@
+#include "pipeline/profile_model.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <utility>
+
+#include "base/error.h"
+#include "base/system.h"
+#include "mezzotint/version.h"
+#include "pipeline/no_throw.h"
+#include "pipeline/subject_session.h"
+#include "profile/groups.h"
+#include "profile/recorder.h"
+#include "profile/verdict.h"
+
+namespace mezzotint {
+namespace {
+
+// Measurements of a busy machine are repeated so often.
+constexpr int kMostRepetitions = 2;
+// What the parts may differ from the whole by, and what listening may cost.
+constexpr double kSumTolerance = 0.05;
+constexpr double kMostListeningCost = 0.02;
+
+class ModelProfiler {
+ public:
+  ModelProfiler(Subject& subject, const Backend& backend, const Machine& machine,
+                const Calibration& calibration, const ProfileOptions& options,
+                const CancelToken* cancel)
+      : subject_(subject),
+        backend_(backend),
+        machine_(machine),
+        options_(options),
+        cancel_(cancel),
+        log_(machine.threads),
+        plain_team_(machine.threads),
+        listened_team_(machine.threads, &log_) {
+    profile_.machine = calibration;
+  }
+
+  Result<Profile> run() {
+    return_free_memory();
+    reset_peak_resident_bytes();
+    auto session = prepare();
+    if (!session) {
+      return session.error();
+    }
+    if (Status status = measure_until_quiet(*session); !status) {
+      return status.error();
+    }
+    profile_.peak_bytes = peak_resident_bytes();
+    describe_run(*session);
+    describe_ops();
+    add_warnings();
+    profile_.verdict = verdict_of(profile_, verdict_context());
+    return std::move(profile_);
+  }
+
+ private:
+  Result<Session> prepare() {
+    SessionOptions session_options =
+        mezzotint::session_options(subject_, machine_, options_.precision);
+    session_options.memory_limit = options_.memory_limit;
+    auto session = Session::create(subject_.config(), backend_, session_options);
+    if (!session) {
+      return session.error();
+    }
+    if (const auto loaded = load_subject(*session, subject_, session_options, plain_team_);
+        !loaded) {
+      return loaded.error();
+    }
+    eps_.resize(static_cast<std::size_t>(session->elements()));
+    if (Status status = session->set_condition(subject_.condition(), {plain_team_, cancel_, {}});
+        !status) {
+      return status.error();
+    }
+    return session;
+  }
+
+  // Adds the time of one evaluation to `seconds`.
+  Status time_plain(Session& session, std::vector<double>& seconds) {
+    return time(seconds, [&] {
+      return session.evaluate(subject_.x(), /*step=*/0, eps_, {plain_team_, cancel_, {}});
+    });
+  }
+
+  Status time_listened(Session& session, std::vector<double>& seconds) {
+    Listener* const listeners[] = {&recorder_};
+    recorder_.begin_run();
+    return time(seconds, [&] {
+      return session.evaluate(subject_.x(), /*step=*/0, eps_, {listened_team_, cancel_, listeners});
+    });
+  }
+
+  template <typename Evaluate>
+  Status time(std::vector<double>& seconds, const Evaluate& evaluate) {
+    const auto start = std::chrono::steady_clock::now();
+    if (Status status = evaluate(); !status) {
+      return status;
+    }
+    const auto elapsed = std::chrono::steady_clock::now() - start;
+    seconds.push_back(std::chrono::duration<double>(elapsed).count());
+    return {};
+  }
+
+  // One evaluation that is listened to and one that is not. Which comes first changes, so that a
+  // machine that slows down burdens both alike.
+  Status measure_pair(Session& session) {
+    const bool plain_first = plain_.size() % 2 == 0;
+    if (plain_first) {
+      if (Status status = time_plain(session, plain_); !status) {
+        return status;
+      }
+    }
+    if (Status status = time_listened(session, listened_); !status) {
+      return status;
+    }
+    return plain_first ? Status() : time_plain(session, plain_);
+  }
+
+  Status measure_until_quiet(Session& session) {
+    TimingOptions timing = options_.timing;
+    for (int repetition = 0; repetition <= kMostRepetitions; ++repetition) {
+      const auto measured = measure(timing, [&](bool counts) {
+        if (counts) {
+          return measure_pair(session);
+        }
+        std::vector<double> unused;
+        return time_plain(session, unused);
+      });
+      if (!measured) {
+        return measured.error();
+      }
+      profile_.seconds = spread_of(listened_);
+      profile_.plain_seconds = spread_of(plain_);
+      if (spread() <= kRepeatSpread) {
+        return {};
+      }
+      timing.warmups = 0;
+    }
+    if (spread() > kMostSpread && !options_.force) {
+      return resource_error(
+          "machine is busy: evaluations spread by {:.0f} %, at most {:.0f} %; wait, or --force",
+          100 * spread(), 100 * kMostSpread);
+    }
+    return {};
+  }
+
+  [[nodiscard]] double spread() const {
+    return std::max(profile_.seconds.relative(), profile_.plain_seconds.relative());
+  }
+
+  void describe_run(const Session& session) {
+    const Program& program = session.program();
+    profile_.version = kVersion;
+    profile_.model = subject_.name();
+    profile_.grid = subject_.grid();
+    profile_.timestep = subject_.timestep();
+    profile_.precision = name_of(options_.precision);
+    profile_.plan_hash = session.plan_hash();
+    profile_.runs = static_cast<int>(listened_.size());
+    profile_.arena_bytes = program.arena_bytes();
+    profile_.packed_bytes = program.packed_bytes();
+  }
+
+  void describe_ops() {
+    profile_.ops = profile_ops(recorder_.ops(), profile_.machine);
+    profile_.groups = group_ops(recorder_.ops(), profile_.ops);
+    profile_.trace = recorder_.trace();
+    double flops = 0;
+    double matrix_flops = 0;
+    for (const OpProfile& op : profile_.ops) {
+      profile_.sum_seconds += op.seconds.median;
+      flops += op.flops;
+      if (is_matrix_unit(op.unit)) {
+        matrix_flops += op.flops;
+        profile_.matrix_time_share += op.share;
+      }
+    }
+    profile_.matrix_flops_share = flops > 0 ? matrix_flops / flops : 0;
+  }
+
+  void add_warnings() {
+    if (spread() > kRepeatSpread) {
+      warn("evaluations spread by {:.0f} %: other work slows this machine down", 100 * spread());
+    }
+    if (std::abs(profile_.sum_ratio() - 1) > kSumTolerance) {
+      warn("the ops' medians add up to {:.1f} % of an evaluation, not to within {:.0f} %",
+           100 * profile_.sum_ratio(), 100 * kSumTolerance);
+    }
+    if (profile_.listening_cost() > kMostListeningCost) {
+      warn("evaluations that are listened to take {:.1f} % longer than others, more than {:.0f} %",
+           100 * profile_.listening_cost(), 100 * kMostListeningCost);
+    }
+  }
+
+  template <typename... Args>
+  void warn(fmt::format_string<Args...> format, Args&&... args) {
+    profile_.warnings.push_back(fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  [[nodiscard]] VerdictContext verdict_context() const {
+    return {options_.words, available_processors(),
+            precision_from_name("fast").ok() && profile_.precision != "fast"};
+  }
+
+  Subject& subject_;
+  const Backend& backend_;
+  const Machine& machine_;
+  const ProfileOptions& options_;
+  const CancelToken* cancel_;
+  TeamLog log_;
+  ThreadTeam plain_team_;
+  ThreadTeam listened_team_;
+  Recorder recorder_{&log_};
+  std::vector<float> eps_;
+  std::vector<double> plain_;
+  std::vector<double> listened_;
+  Profile profile_;
+};
+
+}  // namespace
+
+Result<Profile> profile_model(Subject& subject, const Backend& backend, const Machine& machine,
+                              const Calibration& calibration, const ProfileOptions& options,
+                              const CancelToken* cancel) {
+  return no_throw([&]() -> Result<Profile> {
+    return ModelProfiler(subject, backend, machine, calibration, options, cancel).run();
+  });
+}
+
+}  // namespace mezzotint

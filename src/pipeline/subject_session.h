@@ -1,0 +1,22 @@
+// The network of a benchmark, compiled and loaded.
+#pragma once
+
+#include <cstdint>
+
+#include "base/thread_team.h"
+#include "pipeline/bench_subject.h"
+#include "pipeline/session.h"
+
+namespace mezzotint {
+
+// For one evaluation of the subject, at its timestep.
+[[nodiscard]] SessionOptions session_options(const Subject& subject, const Machine& machine,
+                                             Precision precision);
+
+// Makes the subject's inputs, unless it has them, and loads the session's weights. Returns the
+// memory that the whole process will have taken, its prediction included, which is known first:
+// kResource where that exceeds the options' limit or the machine.
+Result<std::uint64_t> load_subject(Session& session, Subject& subject,
+                                   const SessionOptions& options, const ThreadTeam& team);
+
+}  // namespace mezzotint

@@ -1,0 +1,224 @@
+#include "profile/calibrate.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "base/aligned_buffer.h"
+#include "base/caches.h"
+#include "base/error.h"
+#include "base/system.h"
+#include "mezzotint/version.h"
+#include "profile/profile.h"
+
+namespace mezzotint {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// One figure: what a run of its probe says, and where the median goes.
+struct Measurement {
+  double* figure = nullptr;
+  bool is_rate = false;
+  std::function<double()> run;
+  std::vector<double> samples;
+};
+
+// Of one parallel loop whose tasks do nothing.
+double loop_seconds(const ThreadTeam& team, std::int64_t tasks) {
+  constexpr int kLoops = 50;
+  const auto begin = Clock::now();
+  for (int i = 0; i < kLoops; ++i) {
+    team.parallel_for(tasks, [](std::int64_t) {});
+  }
+  return seconds_since(begin) / kLoops;
+}
+
+MemoryShape memory_shape(const Machine& machine) {
+  const auto processors = allowed_processors();
+  const CacheLevel l2 = cache_level(2, processors);
+  const CacheLevel l3 = cache_level(3, processors);
+  MemoryShape shape{static_cast<std::uint64_t>(l2.bytes), l2.count,
+                    static_cast<std::uint64_t>(l3.bytes), l3.count, available_memory()};
+  if (l2.bytes == 0) {
+    shape.l2_bytes = static_cast<std::uint64_t>(machine.l2_bytes);
+    shape.l2_count = machine.threads;
+  }
+  return shape;
+}
+
+// Collects the measurements of a machine, then takes them in turns: a neighbour that wakes up for a
+// second disturbs one sample of many figures, not all samples of one.
+class Calibrator {
+ public:
+  Calibrator(const Backend& backend, const Machine& machine, const ThreadTeam& team,
+             const CalibrationEffort& effort)
+      : probes_(backend.probes()), machine_(machine), team_(team), effort_(effort) {
+    calibration_.processor = machine.processor;
+    calibration_.isa = name_of(machine.isa);
+    calibration_.threads = team.size();
+    calibration_.version = kVersion;
+  }
+
+  Result<Calibration> run(const CancelToken* cancel) {
+    const auto begin = Clock::now();
+    if (Status status = add_levels(); !status) {
+      return status.error();
+    }
+    add_units();
+    add_loops();
+    for (int round = 0; round < effort_.rounds; ++round) {
+      const double so_far = seconds_since(begin);
+      if (round > 0 && so_far + so_far / round > effort_.most_seconds) {
+        break;
+      }
+      for (Measurement& measurement : measurements_) {
+        if (cancel != nullptr && cancel->requested()) {
+          return make_error(ErrorCode::kCancelled, "calibration was stopped");
+        }
+        measurement.samples.push_back(measurement.run());
+      }
+    }
+    finish();
+    calibration_.took_seconds = seconds_since(begin);
+    return std::move(calibration_);
+  }
+
+ private:
+  void add(double& figure, bool is_rate, std::function<double()> run) {
+    measurements_.push_back({&figure, is_rate, std::move(run), {}});
+  }
+
+  void add_units() {
+    calibration_.units.reserve(probes_.units.size());
+    for (const UnitProbe* probe : probes_.units) {
+      UnitPeak& peak = calibration_.units.emplace_back();
+      peak.unit = probe->unit();
+      peak.elements = probe->elements();
+      peak.absent = probe->refusal(machine_).value_or("");
+      if (!peak.absent.empty()) {
+        continue;
+      }
+      const auto measure = [this, probe](const ThreadTeam& team) {
+        return [this, probe, &team] { return probe->run(machine_, team, effort_.run_seconds); };
+      };
+      add(peak.one_thread, true, measure(one_));
+      add(peak.all_threads, true, measure(team_));
+    }
+  }
+
+  Status add_levels() {
+    if (probes_.stream == nullptr) {
+      return {};
+    }
+    const MemoryShape shape = memory_shape(machine_);
+    const StreamSizes one = stream_sizes(shape, 1);
+    const StreamSizes all = stream_sizes(shape, team_.size());
+    auto memory = AlignedBuffer::allocate(std::max(one.dram, all.dram));
+    if (!memory) {
+      return memory.error();
+    }
+    memory_ = *std::move(memory);
+    touch_memory();
+    const auto l3s = static_cast<std::uint64_t>(std::min(shape.l3_count, team_.size()));
+    calibration_.levels.reserve(3);
+    add_level("L2", shape.l2_bytes, one.l2, all.l2);
+    if (one.l3 > 0 && all.l3 > 0) {
+      add_level("L3", shape.l3_bytes * l3s, one.l3, all.l3);
+    }
+    add_level("DRAM", 0, one.dram, all.dram);
+    return {};
+  }
+
+  void add_level(const char* name, std::uint64_t capacity, std::uint64_t one, std::uint64_t all) {
+    MemoryLevel& level = calibration_.levels.emplace_back();
+    level.name = name;
+    level.bytes = capacity;
+    const auto measure = [this](const ThreadTeam& team, std::uint64_t bytes) {
+      return [this, &team, span = memory_.as<float>().first(bytes / sizeof(float))] {
+        // Once without looking at the clock, after which a cache holds what it can.
+        (void)probes_.stream->run(machine_, team, span, 0);
+        return probes_.stream->run(machine_, team, span, effort_.run_seconds);
+      };
+    };
+    add(level.one_thread, true, measure(one_, one));
+    add(level.all_threads, true, measure(team_, all));
+  }
+
+  // By all threads, since a page lies near the processor that writes it first.
+  void touch_memory() {
+    constexpr std::size_t kBlock = std::size_t{1} << 19;
+    const auto floats = memory_.as<float>();
+    const auto blocks = static_cast<std::int64_t>((floats.size() + kBlock - 1) / kBlock);
+    team_.parallel_for(blocks, [&](std::int64_t i) {
+      const std::size_t first = static_cast<std::size_t>(i) * kBlock;
+      std::ranges::fill(floats.subspan(first, std::min(kBlock, floats.size() - first)), 1.0F);
+    });
+  }
+
+  void add_loops() {
+    constexpr std::int64_t kFurther = 1000;
+    const std::int64_t least = team_.size();
+    add(calibration_.start_seconds, false, [this, least] { return loop_seconds(team_, least); });
+    add(calibration_.task_seconds, false, [this, least] {
+      const double without = loop_seconds(team_, least);
+      return (loop_seconds(team_, least + kFurther) - without) / kFurther;
+    });
+  }
+
+  void finish() {
+    for (Measurement& measurement : measurements_) {
+      const Spread spread = spread_of(std::move(measurement.samples));
+      *measurement.figure = std::max(0.0, spread.median);
+      if (measurement.is_rate) {
+        calibration_.spread = std::max(calibration_.spread, spread.relative());
+      }
+    }
+  }
+
+  Probes probes_;
+  const Machine& machine_;
+  const ThreadTeam& team_;
+  const ThreadTeam one_{1};
+  const CalibrationEffort& effort_;
+  Calibration calibration_;
+  AlignedBuffer memory_;
+  std::vector<Measurement> measurements_;
+};
+
+}  // namespace
+
+StreamSizes stream_sizes(const MemoryShape& memory, int threads) {
+  constexpr std::uint64_t kLeastDram = std::uint64_t{256} << 20;
+  const auto together = [threads](std::uint64_t bytes, int count) {
+    return bytes * static_cast<std::uint64_t>(std::min(count, threads));
+  };
+  const std::uint64_t least =
+      StreamProbe::kLeastFloats * sizeof(float) * static_cast<std::uint64_t>(threads);
+  const std::uint64_t l2 = together(memory.l2_bytes, memory.l2_count);
+  const std::uint64_t l3 = together(memory.l3_bytes, memory.l3_count);
+  StreamSizes sizes;
+  sizes.l2 = std::max(l2 / 2, least);
+  sizes.l3 = std::min(std::max(l3 / 4, 4 * l2), l3 / 4 * 3);
+  if (sizes.l3 < 2 * l2) {
+    sizes.l3 = 0;
+  }
+  // Never less than the caches' buffers, which are its beginning.
+  sizes.dram = std::max(
+      {std::min(std::max(4 * l3, kLeastDram), memory.available_bytes / 4), sizes.l2, sizes.l3});
+  return sizes;
+}
+
+Result<Calibration> calibrate(const Backend& backend, const Machine& machine,
+                              const ThreadTeam& team, const CancelToken* cancel,
+                              const CalibrationEffort& effort) {
+  return Calibrator(backend, machine, team, effort).run(cancel);
+}
+
+}  // namespace mezzotint

@@ -1,0 +1,47 @@
+// Measures what this machine attains. docs/profile.md says how, and what that cannot know.
+#pragma once
+
+#include <cstdint>
+
+#include "backend/backend.h"
+#include "base/thread_team.h"
+#include "graph/machine.h"
+#include "mezzotint/cancel.h"
+#include "mezzotint/result.h"
+#include "profile/calibration.h"
+
+namespace mezzotint {
+
+struct CalibrationEffort {
+  double run_seconds = 0.04;  // of one run of one probe
+  int rounds = 7;             // in each of which every probe runs once
+  double most_seconds = 50;   // no further round begins that would end later
+};
+
+// About ten seconds with the default effort. The figures are medians over the rounds. kResource
+// when there is no memory to stream through, kCancelled when the token was set.
+[[nodiscard]] Result<Calibration> calibrate(const Backend& backend, const Machine& machine,
+                                            const ThreadTeam& team,
+                                            const CancelToken* cancel = nullptr,
+                                            const CalibrationEffort& effort = {});
+
+// How many bytes the probe of each level goes through with that many threads. A level that cannot
+// be told from the one before is 0.
+struct StreamSizes {
+  std::uint64_t l2 = 0;
+  std::uint64_t l3 = 0;
+  std::uint64_t dram = 0;
+};
+
+// What the sizes follow from.
+struct MemoryShape {
+  std::uint64_t l2_bytes = 0;  // of one cache
+  int l2_count = 1;
+  std::uint64_t l3_bytes = 0;  // of one cache; 0: none
+  int l3_count = 0;
+  std::uint64_t available_bytes = 0;
+};
+
+[[nodiscard]] StreamSizes stream_sizes(const MemoryShape& memory, int threads);
+
+}  // namespace mezzotint

@@ -1,0 +1,12 @@
+#include "profile/calibration.h"
+
+#include <algorithm>
+
+namespace mezzotint {
+
+const UnitPeak* Calibration::find(MathUnit unit) const {
+  const auto found = std::ranges::find(units, unit, &UnitPeak::unit);
+  return found != units.end() && found->absent.empty() ? &*found : nullptr;
+}
+
+}  // namespace mezzotint
