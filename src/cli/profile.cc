@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/arguments.h"
+#include "cli/columns.h"
 #include "cli/print.h"
 #include "cli/profile_print.h"
 #include "cli/verb.h"
@@ -76,6 +77,10 @@ int run_profile(const ProfileArguments& arguments, const CancelToken& cancel) {
   if (!subject) {
     return fail(subject.error());
   }
+  print_to(stderr, "{}",
+           wrap(fmt::format("measuring {} at {}", on_one_line(subject->name()),
+                            grid_text(subject->grid())),
+                0));
   Calibration calibration;
   calibration.processor = machine->processor;
   calibration.isa = name_of(machine->isa);
