@@ -56,7 +56,7 @@ int run_profile(const ProfileArguments& arguments, const CancelToken& cancel) {
     request.size = *size;
   }
   ProfileOptions options;
-  options.precision = *precision;
+  options.plan.precision = *precision;
   options.force = arguments.force;
   options.words = words_of(arguments);
   if (!arguments.memory_limit.empty()) {
@@ -113,7 +113,7 @@ Verb add_profile(CLI::App& program) {
   app->add_option("--weights", a.subject.weights, "ema or model")->capture_default_str();
   app->add_option("--variant", a.subject.variant, "med-ddpm: what weights without a prefix are")
       ->capture_default_str();
-  app->add_option("--precision", a.precision, "strict or fp32")->capture_default_str();
+  app->add_option("--precision", a.precision, "strict, fp32 or fast")->capture_default_str();
   app->add_option("--threads", a.threads, "0: all processors")->capture_default_str();
   app->add_option("--steps", a.steps, "Evaluations to listen to [5 to 15, by their time]")
       ->check(CLI::Range(1, 1'000'000));

@@ -77,7 +77,7 @@ class ModelBench {
   }
 
   [[nodiscard]] SessionOptions session_options() const {
-    SessionOptions options = mezzotint::session_options(subject_, machine_, options_.precision);
+    SessionOptions options = mezzotint::session_options(subject_, machine_, options_.plan);
     options.memory_limit = options_.memory_limit;
     return options;
   }
@@ -185,14 +185,14 @@ Result<ModelReport> bench_model(Subject& subject, const Backend& backend, const 
 }
 
 Result<ProgramExplanation> explain_model(const Subject& subject, const Backend& backend,
-                                         const Machine& machine, Precision precision) {
+                                         const Machine& machine, const Plan& plan) {
   const auto graph = tabulated_network(subject.config(), subject.grid(), /*steps=*/1);
   if (!graph) {
     return graph.error();
   }
   CompileOptions options;
   options.machine = machine;
-  options.plan.precision = precision;
+  options.plan = plan;
   return explain(*graph, backend, options);
 }
 

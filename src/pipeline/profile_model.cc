@@ -61,7 +61,7 @@ class ModelProfiler {
  private:
   Result<Session> prepare() {
     SessionOptions session_options =
-        mezzotint::session_options(subject_, machine_, options_.precision);
+        mezzotint::session_options(subject_, machine_, options_.plan);
     session_options.memory_limit = options_.memory_limit;
     auto session = Session::create(subject_.config(), backend_, session_options);
     if (!session) {
@@ -158,7 +158,7 @@ class ModelProfiler {
     profile_.model = subject_.name();
     profile_.grid = subject_.grid();
     profile_.timestep = subject_.timestep();
-    profile_.precision = name_of(options_.precision);
+    profile_.precision = name_of(options_.plan.precision);
     profile_.plan_hash = session.plan_hash();
     profile_.runs = static_cast<int>(listened_.size());
     profile_.arena_bytes = program.arena_bytes();

@@ -21,7 +21,7 @@ inline constexpr double kRepeatSpread = 0.10;
 inline constexpr double kMostSpread = 0.25;
 
 struct ProfileOptions {
-  Precision precision = Precision::kFp32;
+  Plan plan;
   // Of evaluations that are listened to; as many that are not take turns with them.
   TimingOptions timing{1, 5, 15, 1, 8};
   std::optional<std::uint64_t> memory_limit;

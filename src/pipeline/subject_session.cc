@@ -5,11 +5,10 @@
 
 namespace mezzotint {
 
-SessionOptions session_options(const Subject& subject, const Machine& machine,
-                               Precision precision) {
+SessionOptions session_options(const Subject& subject, const Machine& machine, const Plan& plan) {
   SessionOptions options;
   options.machine = machine;
-  options.plan.precision = precision;
+  options.plan = plan;
   options.grid = subject.grid();
   options.timesteps = {subject.timestep()};
   return options;

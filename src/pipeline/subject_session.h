@@ -11,7 +11,7 @@ namespace mezzotint {
 
 // For one evaluation of the subject, at its timestep.
 [[nodiscard]] SessionOptions session_options(const Subject& subject, const Machine& machine,
-                                             Precision precision);
+                                             const Plan& plan);
 
 // Makes the subject's inputs, unless it has them, and loads the session's weights. Returns the
 // memory that the whole process will have taken, its prediction included, which is known first:
