@@ -159,6 +159,12 @@ class StudyJob {
     return {};
   }
 
+  void tell(std::string_view what) const {
+    if (progress_) {
+      progress_(what);
+    }
+  }
+
   void add_row(std::string_view name, std::string_view meaning, std::string absent) {
     StudyRow row;
     row.name = name;
@@ -218,7 +224,7 @@ class StudyJob {
   }
 
   Status find_truth() {
-    progress_("the truth, by the strict plan");
+    tell("the truth, by the strict plan");
     Plan strict;
     strict.precision = Precision::kStrict;
     auto session = open(strict);
@@ -254,8 +260,8 @@ class StudyJob {
     for (int round = 0; round < request_.rounds; ++round) {
       for (std::size_t i = 0; i < candidates_.size(); ++i) {
         Candidate& candidate = candidates_[round % 2 == 0 ? i : candidates_.size() - 1 - i];
-        progress_(fmt::format("round {} of {}: {}", round + 1, request_.rounds,
-                              study_.rows[candidate.row].name));
+        tell(fmt::format("round {} of {}: {}", round + 1, request_.rounds,
+                         study_.rows[candidate.row].name));
         options.plan = candidate.plan;
         auto profile = profile_model(subject_, backend_, machine_, calibration_, options, cancel_);
         if (!profile) {
@@ -304,7 +310,7 @@ class StudyJob {
   Status compare() {
     for (const Candidate& candidate : candidates_) {
       StudyRow& row = study_.rows[candidate.row];
-      progress_(fmt::format("errors of {}", row.name));
+      tell(fmt::format("errors of {}", row.name));
       auto session = open(candidate.plan);
       if (!session) {
         return session.error();

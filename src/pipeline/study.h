@@ -64,7 +64,7 @@ struct Study {
                                       // multiplications
 };
 
-// Told before each measurement: "round 1 of 3: channels-last".
+// Told before each measurement: "round 1 of 3: channels-last". May be empty.
 using StudyProgress = std::function<void(std::string_view what)>;
 
 // kInvalidInput for a mask without a model and for a plan that does not fit; kResource where memory
