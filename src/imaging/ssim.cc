@@ -65,7 +65,9 @@ void dilate_axis(std::vector<std::uint8_t>& mask, std::int64_t extent, std::int6
 double ssim(std::span<const float> a, std::span<const float> b,
             std::span<const std::uint8_t> inside, const Dims3& dims, const ThreadTeam& team,
             const SsimOptions& options) {
-  const auto [width, height, depth] = dims;
+  const std::int64_t width = dims[0];
+  const std::int64_t height = dims[1];
+  const std::int64_t depth = dims[2];
   struct Plane {
     double sum = 0;
     std::int64_t voxels = 0;

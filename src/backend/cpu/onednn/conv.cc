@@ -407,7 +407,8 @@ class OnednnConv final : public Implementation {
       return 1;
     }
     const Shape& weight = view.input(describe_conv(view)->weight).type.shape;
-    return operand_error_growth(static_cast<double>(weight.elements() / weight[0]), kBf16Roundoff);
+    const std::int64_t terms = weight.elements() / weight[0];
+    return operand_error_growth(static_cast<double>(terms), kBf16Roundoff);
   }
 
   // One thread while the primitives are made: see conv_schedule.h.
