@@ -131,6 +131,7 @@ std::vector<Spec> specs() {
 // Null when the implementation refuses.
 std::shared_ptr<Problem> prepare(const Spec& spec, const Implementation& implementation,
                                  const Machine& machine) {
+  const Target target{machine, Precision::kFast};  // which refuses least
   auto problem = std::make_shared<Problem>();
   Op op{spec.kind, "op", spec.attributes, {}, {}, {}};
   for (const ValueType& type : spec.inputs) {
@@ -147,12 +148,12 @@ std::shared_ptr<Problem> prepare(const Spec& spec, const Implementation& impleme
     problem->inputs.push_back({});
   }
   check(problem->graph.add_op(std::move(op)).ok(), "a benchmark's op is malformed");
-  if (implementation.refusal(problem->view(), {machine})) {
+  if (implementation.refusal(problem->view(), target)) {
     return nullptr;
   }
   problem->memory.push_back(filled(problem->view().output().type.bytes()));
   problem->outputs.push_back({problem->memory.back().data()});
-  auto kernel = implementation.prepare(problem->view(), {machine});
+  auto kernel = implementation.prepare(problem->view(), target);
   check(kernel.ok(), "an accepted op could not be prepared");
   problem->implementation = &implementation;
   problem->kernel = *std::move(kernel);
@@ -199,7 +200,7 @@ void print_cost_rows(const Backend& backend, const Machine& machine, const Threa
   for_each_problem(backend, machine, [&](const Spec&, const std::shared_ptr<Problem>& problem) {
     const double seconds = best_seconds(*problem, team);
     Totals& totals = rows[std::string(problem->implementation->name())];
-    const Work work = problem->implementation->work(problem->view(), {machine});
+    const Work work = problem->implementation->work(problem->view(), {machine, Precision::kFast});
     totals.flops += work.flops;
     totals.seconds += seconds;
     totals.best_gbytes = std::max(totals.best_gbytes, work.bytes / seconds * 1e-9);
@@ -241,6 +242,7 @@ Machine machine_from_environment() {
   const char* isa = std::getenv("MEZZOTINT_BENCH_ISA");
   machine.isa = isa == nullptr ? *detected : isa_from_name(isa).value_or(*detected);
   const char* threads = std::getenv("MEZZOTINT_BENCH_THREADS");
+  machine.avx512_bf16 = has_avx512_bf16();
   machine.l2_bytes = l2_cache_bytes();
   machine.threads = threads == nullptr ? 1 : std::max(1, std::atoi(threads));
   return machine;

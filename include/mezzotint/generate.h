@@ -37,7 +37,7 @@ struct GenerateRequest {
   std::optional<int> timesteps;        // length of the schedule; default: the checkpoint's
   std::uint64_t seed = 0;
   std::uint32_t sample = 0;                         // which of the seed's volumes
-  std::string precision = "fp32";                   // strict, fp32
+  std::string precision = "fp32";                   // strict, fp32, fast
   std::optional<std::filesystem::path> plan;        // of mezzotint tune, for this model and size
   std::string weights = "ema";                      // ema, model
   std::string variant = "auto";                     // auto, med-ddpm: what plain keys are

@@ -9,6 +9,7 @@ namespace mezzotint {
 // Unit roundoff: half the distance from 1 to the next number.
 inline constexpr double kFloatRoundoff = 0x1p-24;
 inline constexpr double kDoubleRoundoff = 0x1p-53;
+inline constexpr double kBf16Roundoff = 0x1p-8;
 
 // Largest error to accept of sums of `terms` terms each, the largest of which, exactly, is
 // `max_abs` in magnitude: 2 u sqrt(terms) max_abs. Adding one after the other, step k rounds the
@@ -25,8 +26,18 @@ inline constexpr double kDoubleRoundoff = 0x1p-53;
   return 2.0 * roundoff * std::sqrt(terms) * max_abs;
 }
 
-// The same for means and variances of `values` values each, the largest of which is `max_abs`, by
-// sums of x and x^2 in double. Means of squares, var + mean^2, are at most M + M^2 with M the
+// How many times the error of a direct float32 sum one of products has whose operands were rounded,
+// both to `roundoff`, and are multiplied exactly: for operands of random sign, magnitudes aside, an
+// operand's relative error has a variance of at most roundoff^2 / 3, and the sum of `terms`
+// products the deviation roundoff sqrt(2 / 3) of its own; adding them one after the other in
+// float32 costs u sqrt((terms + 1) / 6) of it (see above), which comes on top. sum_bound() times
+// this is about 4 roundoff max_abs.
+[[nodiscard]] inline double operand_error_growth(double terms, double roundoff) {
+  return std::hypot(1.0, 2.0 * roundoff / kFloatRoundoff / std::sqrt(terms + 1));
+}
+
+// sum_bound() for means and variances of `values` values each, the largest of which is `max_abs`,
+// by sums of x and x^2 in double. Means of squares, var + mean^2, are at most M + M^2 with M the
 // largest moment, and means of magnitudes at most the root of that: sum_bound() for the larger of
 // the two, which covers the truth's own rounding too. It expects sums in blocks: one long sum of
 // squares of like values errs more, since their low bits are not uniform. Sums in float32, rounded

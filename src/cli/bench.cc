@@ -220,7 +220,7 @@ Verb add_bench(CLI::App& program) {
   app->add_option("--weights", a.subject.weights, "ema or model")->capture_default_str();
   app->add_option("--variant", a.subject.variant, "med-ddpm: what weights without a prefix are")
       ->capture_default_str();
-  app->add_option("--precision", a.precision, "strict or fp32")->capture_default_str();
+  app->add_option("--precision", a.precision, "strict, fp32 or fast")->capture_default_str();
   app->add_option("--plan", a.plan, "Plan of mezzotint tune for this model, size and machine");
   app->add_option("--implementation", a.implementation, "Force one; --explain lists them");
   app->add_option("--threads", a.threads, "0: all processors")->capture_default_str();

@@ -123,7 +123,7 @@ Verb add_generate(CLI::App& program) {
   app->add_option("--sample", r.sample, "Which of the seed's volumes, the first of --samples")
       ->capture_default_str();
   app->add_option("--noise", r.noise, "Safetensors file to take the noise from instead");
-  app->add_option("--precision", r.precision, "strict or fp32")->capture_default_str();
+  app->add_option("--precision", r.precision, "strict, fp32 or fast")->capture_default_str();
   app->add_option("--plan", r.plan, "Plan of mezzotint tune for this model, size and machine");
   app->add_option("--weights", r.weights, "ema or model")->capture_default_str();
   app->add_option("--variant", r.variant, "med-ddpm: what weights without a prefix are")

@@ -6,16 +6,21 @@
 namespace mezzotint {
 
 std::string_view name_of(Precision precision) {
-  return precision == Precision::kStrict ? "strict" : "fp32";
+  switch (precision) {
+    case Precision::kStrict: return "strict";
+    case Precision::kFp32: return "fp32";
+    case Precision::kFast: return "fast";
+  }
+  return "";
 }
 
 Result<Precision> precision_from_name(std::string_view name) {
-  for (const Precision precision : {Precision::kStrict, Precision::kFp32}) {
+  for (const Precision precision : kAllPrecisions) {
     if (name_of(precision) == name) {
       return precision;
     }
   }
-  return invalid_input("precision: {} is not strict or fp32", in_quotes(name));
+  return invalid_input("precision: {} is not strict, fp32 or fast", in_quotes(name));
 }
 
 std::string_view name_of(Fusion fusion) {

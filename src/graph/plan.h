@@ -15,7 +15,10 @@
 namespace mezzotint {
 
 // What kernels may do to a float32 computation: docs/precision.md.
-enum class Precision { kStrict, kFp32 };
+enum class Precision { kStrict, kFp32, kFast };
+
+inline constexpr Precision kAllPrecisions[] = {Precision::kStrict, Precision::kFp32,
+                                               Precision::kFast};
 
 [[nodiscard]] std::string_view name_of(Precision precision);
 // kInvalidInput names the known ones.

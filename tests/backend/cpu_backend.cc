@@ -24,6 +24,11 @@ TEST(CpuBackend, HasACostForEveryImplementation) {
     for (const Implementation* implementation : backend->implementations(kind)) {
       for (const Isa isa : {Isa::kAvx2, Isa::kAvx512, Isa::kAmx}) {
         const auto row = backend->costs().find(implementation->name(), isa);
+        // No processor without AVX-512 has its unit.
+        if (implementation->name() == "onednn.conv_bf16" && isa == Isa::kAvx2) {
+          EXPECT_FALSE(row.has_value());
+          continue;
+        }
         ASSERT_TRUE(row.has_value()) << implementation->name() << " on " << name_of(isa);
         // A row of its own for each set that kernels are compiled for; AMX runs the AVX-512 files.
         EXPECT_EQ(row->isa, std::min(isa, Isa::kAvx512)) << implementation->name();

@@ -111,10 +111,11 @@ std::span<const std::byte> SingleOp::output_bytes(std::size_t i) const {
 
 Status SingleOp::run(const Implementation& implementation, const Machine& machine,
                      std::optional<std::size_t> alias) {
-  if (const auto refusal = implementation.refusal(view(), {machine})) {
+  const Target target{machine, Precision::kFast};  // which refuses least
+  if (const auto refusal = implementation.refusal(view(), target)) {
     return unsupported("{} refuses: {}", implementation.name(), *refusal);
   }
-  auto kernel = implementation.prepare(view(), {machine});
+  auto kernel = implementation.prepare(view(), target);
   if (!kernel) {
     return kernel.error();
   }
@@ -160,6 +161,7 @@ Machine machine_with(Isa isa, int threads) {
   Machine machine;
   machine.isa = isa;
   machine.threads = threads;
+  machine.avx512_bf16 = has_avx512_bf16();
   return machine;
 }
 

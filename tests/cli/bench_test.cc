@@ -137,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(
         Slip{"--arch brats --implementation x", 2, "--implementation needs --problem"},
         Slip{"--arch brats --explain --memory-limit 1GB", 2,
              "--explain lists what would run without --memory-limit: leave that out"},
-        Slip{"--arch brats --precision half", 1, "precision: `half` is not strict or fp32"},
+        Slip{"--arch brats --precision half", 1, "precision: `half` is not strict, fp32 or fast"},
         Slip{"--arch brats --size 4x4", 2,
              "--size: `4x4` is neither one side (64) nor three (64x48x32)"},
         Slip{"--arch whole-head:32 --size 20", 1,

@@ -33,7 +33,7 @@ TEST_F(Request, NamesThatAreNone) {
   expect_refused(with("--sampler", "euler"),
                  {"sampler `euler`", "expected ddpm, ddim or dpmpp-2m"});
   expect_refused(with("--spacing", "karras"), {"spacing `karras`", "expected t or logsnr"});
-  expect_refused(with("--precision", "fp8"), {"precision: `fp8` is not strict or fp32"});
+  expect_refused(with("--precision", "fp8"), {"precision: `fp8` is not strict, fp32 or fast"});
   expect_refused(with("--weights", "best"), {"weights: `best` is not ema or model"});
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -25,10 +26,19 @@ using testing::FixtureTensor;
 using testing::UnetCase;
 
 // The precision table: multiples of the error that PyTorch's own float32 makes, and relative L2.
-double multiple_of(Precision precision) {
-  return precision == Precision::kStrict ? 4 : 8;
+struct Allowance {
+  double multiple;
+  double relative_l2;
+};
+
+Allowance allowance_of(Precision precision) {
+  switch (precision) {
+    case Precision::kStrict: return {4, 1e-5};
+    case Precision::kFp32: return {8, 1e-5};
+    case Precision::kFast: break;
+  }
+  return {std::numeric_limits<double>::infinity(), 2e-2};
 }
-constexpr double kRelativeL2 = 1e-5;
 
 std::vector<float> to_float(const std::vector<double>& values) {
   return {values.begin(), values.end()};
@@ -161,10 +171,11 @@ class UnetFixture : public ::testing::TestWithParam<UnetCase> {
       ASSERT_TRUE(truth.ok()) << truth.error().message;
       const testing::Difference difference =
           testing::difference(made[is_output ? output : name], std::span(*truth));
-      EXPECT_LE(difference.max_abs, testing::fixture_bound(multiple_of(options_.plan.precision),
-                                                           info.reference_error, info.max_abs))
+      const Allowance allowed = allowance_of(options_.plan.precision);
+      EXPECT_LE(difference.max_abs,
+                testing::fixture_bound(allowed.multiple, info.reference_error, info.max_abs))
           << tensor << ": " << difference.text;
-      EXPECT_LE(difference.relative_l2, kRelativeL2) << tensor;
+      EXPECT_LE(difference.relative_l2, allowed.relative_l2) << tensor;
     }
   }
 
@@ -250,6 +261,23 @@ TEST_P(UnetFixture, AgreesInMixedLayouts) {
       }
     }
     expect_agreement();
+  }
+}
+
+TEST_P(UnetFixture, AgreesInFast) {
+  options_.plan.precision = Precision::kFast;
+  expect_agreement_kept_or_not([&] { expect_agreement(); });
+}
+
+TEST_P(UnetFixture, AgreesInFastWithEachImplementationForced) {
+  options_.plan.precision = Precision::kFast;
+  expect_agreement_kept_or_not([&] {
+    const std::set<std::string> tried = expect_agreement_of_each_implementation();
+    EXPECT_TRUE(tried.contains("kernels.conv_winograd4"));
+    EXPECT_EQ(tried.contains("onednn.conv_bf16"), bf16_unit(options_.machine).has_value());
+  });
+  if (!bf16_unit(options_.machine)) {
+    GTEST_SKIP() << "onednn.conv_bf16 was not tried: no bf16 unit on this machine";
   }
 }
 

@@ -201,7 +201,7 @@ TEST(Compile, ImplementationsLearnThePrecision) {
   const Graph graph = parse("input %x step float32[1, 4]\n%a = silu(%x)\noutput %a\n");
   const Picky backend;
   CompileOptions options{test_machine(), {}, {}};
-  for (const Precision precision : {Precision::kStrict, Precision::kFp32}) {
+  for (const Precision precision : kAllPrecisions) {
     options.plan.precision = precision;
     EXPECT_EQ(refusal_of(graph, backend, options),
               fmt::format("op a (silu): no implementation here can compute it; picky: not in {}",

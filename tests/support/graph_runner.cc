@@ -142,7 +142,7 @@ Result<HostTensors> run_graph(const Graph& graph, const Backend& backend,
 Machine test_machine(int threads) {
   const Result<Isa> isa = detect_isa();
   check(isa.ok(), "this machine has no supported instruction set");
-  return {*isa, threads, memory_limit(), processor_name()};
+  return {*isa, threads, memory_limit(), processor_name(), l2_cache_bytes(), has_avx512_bf16()};
 }
 
 }  // namespace mezzotint::testing

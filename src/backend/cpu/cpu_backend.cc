@@ -19,6 +19,7 @@ class CpuBackend final : public Backend {
     offer({OpKind::conv3d, OpKind::region}, kernels::make_conv_winograd2());
     offer({OpKind::conv3d, OpKind::region}, make_onednn_conv());
     offer({OpKind::conv3d, OpKind::region}, make_onednn_conv_narrow());
+    offer({OpKind::conv3d, OpKind::region}, make_onednn_conv_bf16());
     offer({OpKind::silu}, kernels::make_silu());
     offer({OpKind::add}, kernels::make_add());
     offer({OpKind::add_channels}, kernels::make_add_channels());

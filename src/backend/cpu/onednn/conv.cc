@@ -10,6 +10,7 @@
 #include "base/aligned_buffer.h"
 #include "base/check.h"
 #include "base/error.h"
+#include "base/rounding.h"
 
 namespace mezzotint {
 namespace {
@@ -25,8 +26,16 @@ constexpr std::int64_t kWideOutputs = 16;
 // measured 1.2 for 8 of them, 1.5 for 3.
 constexpr double kFewInputsSlowdown = 1.3;
 
+// A part of a source in float32, rounded into a block of the worker's own.
+struct Gather {
+  dnnl::reorder primitive;
+  memory::desc from;
+  memory::desc scratchpad;
+};
+
 struct Form {
   convolution_forward primitive;
+  std::optional<Gather> gather;
   memory::desc src;
   memory::desc dst;
   memory::desc scratchpad;
@@ -60,7 +69,7 @@ class ConvKernel final : public Kernel {
   }
 
   std::size_t workspace_bytes() const override {
-    return constants_bytes() + static_cast<std::size_t>(slots_) * scratchpad_bytes_;
+    return constants_bytes() + static_cast<std::size_t>(slots_) * slot_bytes();
   }
   std::size_t packed_bytes() const override { return packed_bytes_; }
   std::size_t load_bytes() const override {
@@ -99,26 +108,36 @@ class ConvKernel final : public Kernel {
       alone.emplace(ThreadTeam(1));
     }
     const float* constants = add_constants(context);
-    std::byte* scratchpads = context.workspace + constants_bytes();
+    std::byte* slots = context.workspace + constants_bytes();
     context.team.parallel_for_slots(
         schedule_.samples * tasks, slots_, [&](std::int64_t i, std::int64_t slot) {
           run_task(context, constants, i / tasks,
                    schedule_.tasks[static_cast<std::size_t>(i % tasks)],
-                   scratchpads + static_cast<std::size_t>(slot) * scratchpad_bytes_);
+                   slots + static_cast<std::size_t>(slot) * slot_bytes());
         });
   }
 
  private:
   std::size_t channels() const { return static_cast<std::size_t>(schedule_.dst[1]); }
   std::size_t task_count() const { return schedule_.tasks.size(); }
+  // What a worker needs: a gathered source, then scratch memory of the library.
+  std::size_t slot_bytes() const { return gathered_bytes_ + scratchpad_bytes_; }
   float* packed_bias() const { return reinterpret_cast<float*>(packed_.data() + bias_offset_); }
 
   Form make_form(std::size_t index) {
     const CallForm& spec = schedule_.forms[index];
     const auto desc = describe_conv_call(schedule_, spec, engine_);
-    scratchpad_bytes_ = std::max(scratchpad_bytes_, align_up(desc.scratchpad_desc().get_size()));
-    Form form{convolution_forward(desc), desc.src_desc(), desc.dst_desc(), desc.scratchpad_desc(),
-              std::vector<std::size_t>(schedule_.groups.size())};
+    add_scratchpad(desc.scratchpad_desc());
+    Form form{convolution_forward(desc), std::nullopt,
+              desc.src_desc(),           desc.dst_desc(),
+              desc.scratchpad_desc(),    std::vector<std::size_t>(schedule_.groups.size())};
+    if (schedule_.operands != DType::kF32) {
+      const auto gather = describe_gather(schedule_, spec, engine_);
+      add_scratchpad(gather.scratchpad_desc());
+      gathered_bytes_ = std::max(gathered_bytes_, align_up(desc.src_desc().get_size()));
+      form.gather.emplace(
+          Gather{dnnl::reorder(gather), gather.src_desc(), gather.scratchpad_desc()});
+    }
     for (const ConvCall& call : schedule_.calls) {
       if (call.form == index) {
         form.weights[call.group] =
@@ -126,6 +145,10 @@ class ConvKernel final : public Kernel {
       }
     }
     return form;
+  }
+
+  void add_scratchpad(const memory::desc& desc) {
+    scratchpad_bytes_ = std::max(scratchpad_bytes_, align_up(desc.get_size()));
   }
 
   std::size_t find_or_add_weights(std::size_t source, std::size_t group, const memory::desc& desc) {
@@ -187,7 +210,7 @@ class ConvKernel final : public Kernel {
   }
 
   void run_task(const LaunchContext& context, const float* constants, std::int64_t sample,
-                const ConvTask& task, std::byte* scratchpad) const {
+                const ConvTask& task, std::byte* slot) const {
     const Shape& src = schedule_.src;
     const std::int64_t dst_sample = sample * (schedule_.dst.elements() / schedule_.samples);
     float* out = context.outputs[0].as<float>() + dst_sample;
@@ -199,13 +222,22 @@ class ConvKernel final : public Kernel {
                 out + task.dst_offset);
     try {
       dnnl::stream stream(engine_);
+      std::byte* scratchpad = slot + gathered_bytes_;
       for (std::size_t i = 0; i < task.call_count; ++i) {
         const ConvCall& call = schedule_.calls[task.first_call + i];
         const Form& form = forms_[call.form];
         const PackedWeights& weights = weights_[form.weights[call.group]];
         const ConvSource& source = region_.sources[schedule_.forms[call.form].source];
-        float* in = context.inputs[source.input].as<float>() +
-                    sample * source.channels * src[2] * src[3] * src[4] + call.src_offset;
+        void* in = context.inputs[source.input].as<float>() +
+                   sample * source.channels * src[2] * src[3] * src[4] + call.src_offset;
+        if (form.gather) {
+          form.gather->primitive.execute(
+              stream,
+              {{DNNL_ARG_FROM, memory(form.gather->from, engine_, in)},
+               {DNNL_ARG_TO, memory(form.src, engine_, slot)},
+               {DNNL_ARG_SCRATCHPAD, memory(form.gather->scratchpad, engine_, scratchpad)}});
+          in = slot;
+        }
         form.primitive.execute(
             stream,
             {{DNNL_ARG_SRC, memory(form.src, engine_, in)},
@@ -228,6 +260,7 @@ class ConvKernel final : public Kernel {
   std::vector<Form> forms_;
   std::size_t packed_bytes_ = 0;
   std::size_t bias_offset_ = 0;
+  std::size_t gathered_bytes_ = 0;
   std::size_t scratchpad_bytes_ = 0;
   std::int64_t slots_ = 1;
   AlignedBuffer packed_;
@@ -280,13 +313,45 @@ std::optional<std::string> refuse_region(const OpView& view, const ConvRegion& r
   return std::nullopt;
 }
 
+std::optional<std::string> refuse_bf16(const Target& target) {
+  if (target.precision != Precision::kFast) {
+    return fmt::format("bfloat16 operands round more than {} allows; they are for fast",
+                       name_of(target.precision));
+  }
+  if (!bf16_unit(target.machine)) {
+    return "no bf16 unit on this machine";
+  }
+  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
+  if (isa != dnnl::cpu_isa::avx512_core_bf16 && isa != dnnl::cpu_isa::avx512_core_amx) {
+    return fmt::format("{} uses no bf16 unit", describe_onednn());
+  }
+  return std::nullopt;
+}
+
+// Bytes of converted blocks: read as float32, written as bfloat16. Neighbouring blocks of a 3x3x3
+// convolution share planes, which are converted for each.
+double gather_bytes(const ConvSchedule& schedule) {
+  double elements = 0;
+  for (const ConvCall& call : schedule.calls) {
+    elements += static_cast<double>(schedule.source_elements(schedule.forms[call.form]));
+  }
+  return elements * static_cast<double>(schedule.samples) *
+         static_cast<double>(sizeof(float) + size_of(DType::kBF16));
+}
+
 class OnednnConv final : public Implementation {
  public:
-  explicit OnednnConv(bool narrow) : narrow_(narrow) {}
+  OnednnConv(std::string_view name, DType operands, bool narrow)
+      : name_(name), operands_(operands), narrow_(narrow) {}
 
-  std::string_view name() const override { return narrow_ ? "onednn.conv_narrow" : "onednn.conv"; }
+  std::string_view name() const override { return name_; }
 
-  std::optional<std::string> refusal(const OpView& view, const Target&) const override {
+  std::optional<std::string> refusal(const OpView& view, const Target& target) const override {
+    if (operands_ == DType::kBF16) {
+      if (auto reason = refuse_bf16(target)) {
+        return reason;
+      }
+    }
     const auto region = describe_conv(view);
     if (!region) {
       return "the region is not one convolution with a known epilogue";
@@ -301,7 +366,7 @@ class OnednnConv final : public Implementation {
     }
     const ComputeScope one_thread{ThreadTeam(1)};
     try {
-      const ConvSchedule schedule = schedule_conv(view, *region);
+      const ConvSchedule schedule = schedule_conv(view, *region, operands_);
       const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
       for (const CallForm& form : schedule.forms) {
         const std::string implementation =
@@ -316,12 +381,34 @@ class OnednnConv final : public Implementation {
     return std::nullopt;
   }
 
-  Work work(const OpView& view, const Target&) const override {
+  Work work(const OpView& view, const Target& target) const override {
     const auto region = describe_conv(view);
     check(region.has_value(), "onednn.conv asked about what it refuses");
-    const bool few = view.input(region->weight).type.shape[1] < kLeastSourceChannels;
-    return {flops_of(view) * (few ? kFewInputsSlowdown : 1.0), bytes_of(view),
-            parameter_bytes_of(view)};
+    const Shape& weight = view.input(region->weight).type.shape;
+    const bool few = weight[1] < kLeastSourceChannels;
+    Work work{flops_of(view) * (few ? kFewInputsSlowdown : 1.0), bytes_of(view),
+              parameter_bytes_of(view)};
+    if (operands_ == DType::kBF16) {
+      work.unit = *bf16_unit(target.machine);
+      const auto saved = static_cast<double>(weight.elements()) *
+                         static_cast<double>(sizeof(float) - size_of(DType::kBF16));
+      work.packed_bytes -= saved;
+      work.bytes -= saved;
+      for (const ConvSource& source : region->sources) {
+        work.bytes -= static_cast<double>(view.input(source.input).type.bytes());
+      }
+      work.bytes += gather_bytes(schedule_conv(view, *region, operands_));
+    }
+    return work;
+  }
+
+  double error_growth(const OpView& view) const override {
+    if (operands_ == DType::kF32) {
+      return 1;
+    }
+    const Shape& weight = view.input(describe_conv(view)->weight).type.shape;
+    const std::int64_t terms = weight.elements() / weight[0];
+    return operand_error_growth(static_cast<double>(terms), kBf16Roundoff);
   }
 
   // One thread while the primitives are made: see conv_schedule.h.
@@ -330,25 +417,31 @@ class OnednnConv final : public Implementation {
     try {
       const auto region = describe_conv(view);
       check(region.has_value(), "onednn.conv prepared what it refuses");
-      return std::unique_ptr<Kernel>(
-          std::make_unique<ConvKernel>(view, schedule_conv(view, *region), target.machine.threads));
+      return std::unique_ptr<Kernel>(std::make_unique<ConvKernel>(
+          view, schedule_conv(view, *region, operands_), target.machine.threads));
     } catch (const dnnl::error& error) {
       return unsupported("{}: oneDNN refuses: {}", view.op.name, error.what());
     }
   }
 
  private:
+  std::string_view name_;
+  DType operands_;
   bool narrow_;
 };
 
 }  // namespace
 
 std::unique_ptr<Implementation> make_onednn_conv() {
-  return std::make_unique<OnednnConv>(false);
+  return std::make_unique<OnednnConv>("onednn.conv", DType::kF32, false);
+}
+
+std::unique_ptr<Implementation> make_onednn_conv_bf16() {
+  return std::make_unique<OnednnConv>("onednn.conv_bf16", DType::kBF16, false);
 }
 
 std::unique_ptr<Implementation> make_onednn_conv_narrow() {
-  return std::make_unique<OnednnConv>(true);
+  return std::make_unique<OnednnConv>("onednn.conv_narrow", DType::kF32, true);
 }
 
 }  // namespace mezzotint

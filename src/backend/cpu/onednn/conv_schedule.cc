@@ -42,7 +42,8 @@ struct Block {
   std::int64_t row_count;
 };
 
-// With several groups a block lies in one plane, since a group may leave out rows at its edge.
+// With several groups a block lies in one plane, since a group may leave out rows at its edge. So
+// does one whose source is gathered, which keeps that source within an L2 cache.
 std::vector<Block> cut_output(const Shape& dst, bool whole_planes) {
   const std::int64_t row_elements = dst[4] * dst[1];
   const std::int64_t depth = whole_planes ? (dst[2] + kMostWholeBlocks - 1) / kMostWholeBlocks : 1;
@@ -121,15 +122,18 @@ AxisSpan span_of(std::int64_t dst_begin, std::int64_t dst_count, std::int64_t ta
   return span;
 }
 
-ConvSchedule schedule_conv(const OpView& view, const ConvRegion& region) {
+ConvSchedule schedule_conv(const OpView& view, const ConvRegion& region, DType operands) {
   ConvSchedule schedule;
   schedule.region = region;
+  schedule.operands = operands;
   schedule.src = view.input(region.sources[0].input).type.shape;
   schedule.dst = view.output().type.shape;
   schedule.weight = view.input(region.weight).type.shape;
   schedule.samples = schedule.dst[0];
-  const bool all_rows = takes_all_rows(schedule);
-  schedule.groups = group_taps(schedule.weight, all_rows);
+  const bool gathers = operands != DType::kF32;
+  const bool all_rows = !gathers && takes_all_rows(schedule);
+  schedule.groups = gathers ? std::vector<TapGroup>{{0, schedule.weight[2], 0, schedule.weight[3]}}
+                            : group_taps(schedule.weight, all_rows);
   const std::int64_t row_elements = schedule.dst[4] * schedule.dst[1];
   const bool whole_planes = all_rows && schedule.groups.size() == 1;
   for (const Block& block : cut_output(schedule.dst, whole_planes)) {

@@ -6,6 +6,10 @@
 // bytes do not depend on threads. And it sums all channels and taps in one chain, whose rounding
 // error is five times that of shorter chains added up (measured at 96 channels, 27 taps); calls by
 // tap row cost no measurable speed while the block stays in cache.
+//
+// Operands in bfloat16 are gathered: each call's part of a source is converted into a block of the
+// worker's own. That block has no gaps, so that one call takes all taps; its chain of additions in
+// float32 rounds some hundred times less than the operands were rounded.
 #pragma once
 
 #include <cstddef>
@@ -73,16 +77,25 @@ struct ConvTask {
 
 struct ConvSchedule {
   ConvRegion region;
-  std::int64_t samples = 1;  // computed one by one
-  Shape src;                 // of the first source; others differ in channels only
+  DType operands = DType::kF32;  // what calls multiply; kBF16: sources are gathered
+  std::int64_t samples = 1;      // computed one by one
+  Shape src;                     // of the first source; others differ in channels only
   Shape dst;
   Shape weight;
   std::vector<TapGroup> groups;
   std::vector<CallForm> forms;
   std::vector<ConvCall> calls;
   std::vector<ConvTask> tasks;
+
+  // Of a source, as many as calls of this form read.
+  [[nodiscard]] std::int64_t source_elements(const CallForm& form) const {
+    return form.depth.src_count * form.height.src_count * src[4] *
+           region.sources[form.source].channels;
+  }
 };
 
-[[nodiscard]] ConvSchedule schedule_conv(const OpView& view, const ConvRegion& region);
+// `operands`: kF32 or kBF16.
+[[nodiscard]] ConvSchedule schedule_conv(const OpView& view, const ConvRegion& region,
+                                         DType operands);
 
 }  // namespace mezzotint

@@ -15,6 +15,10 @@ namespace mezzotint {
 // "onednn.conv_narrow": the same for fewer than 16 output channels, which onednn.conv leaves to it;
 // apart, because the cost table knows one rate per implementation.
 [[nodiscard]] std::unique_ptr<Implementation> make_onednn_conv_narrow();
+// "onednn.conv_bf16": onednn.conv with sources and weights rounded to bfloat16; products are exact
+// and their sums float32, as is the result. For Precision::kFast where the processor has a unit for
+// it.
+[[nodiscard]] std::unique_ptr<Implementation> make_onednn_conv_bf16();
 
 // "oneDNN 2.6.3 (avx512_core_bf16)": the library that is loaded, and the instruction set that it
 // takes on this processor. The set is the library's own choice; DNNL_MAX_CPU_ISA can limit it.

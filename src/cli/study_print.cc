@@ -1,0 +1,136 @@
+#include "cli/study_print.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/arguments.h"
+#include "cli/columns.h"
+#include "cli/print.h"
+#include "pipeline/machine.h"
+
+namespace mezzotint::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string seconds_text(double seconds) {
+  return seconds < 1 ? fmt::format("{:.1f} ms", seconds * 1e3) : fmt::format("{:.3f} s", seconds);
+}
+
+std::string or_dash(const std::optional<double>& value, fmt::format_string<const double&> format) {
+  return value ? fmt::format(format, *value) : "-";
+}
+
+void print_speed(const Study& study) {
+  const double baseline = study.rows[0].absent.empty() ? study.rows[0].seconds.median : 0;
+  print_to(stdout, "\n  {:<15} {:>10} {:>7} {:>7} {:>9} {:>10} {:>9} {:>9}\n", "", "step", "spread",
+           "speed", "attained", "peak", "rel. L2", "SSIM");
+  for (const StudyRow& row : study.rows) {
+    if (!row.absent.empty()) {
+      print_to(stdout, "  {:<15} {}\n", row.name, shorten(on_one_line(row.absent), 80));
+      continue;
+    }
+    const std::optional<double> speed =
+        baseline > 0 ? std::optional(baseline / row.seconds.median) : std::nullopt;
+    const std::optional<double> attained =
+        row.attained ? std::optional(100 * *row.attained) : std::nullopt;
+    print_to(stdout, "  {:<15} {:>10} {:>7} {:>7} {:>9} {:>10} {:>9.1e} {:>9}\n", row.name,
+             seconds_text(row.seconds.median),
+             fmt::format("{:.0f} %", 100 * row.seconds.relative()), or_dash(speed, "{:.2f}x"),
+             or_dash(attained, "{:.0f} %"), format_bytes(row.profile.peak_bytes), row.relative_l2,
+             or_dash(row.ssim, "{:.6f}"));
+  }
+}
+
+void print_structure(const Study& study) {
+  print_to(stdout, "\n  {:<15} {:>5} {:>6} {:>7} {:>10} {:>18} {:>23}\n", "", "ops", "loops",
+           "pieces", "mean piece", "conversions", "on narrow units");
+  for (const StudyRow& row : study.rows) {
+    if (!row.absent.empty()) {
+      continue;
+    }
+    print_to(stdout, "  {:<15} {:>5} {:>6.0f} {:>7.0f} {:>10} {:>18} {:>23}\n", row.name,
+             row.profile.ops.size(), row.loops, row.tasks,
+             fmt::format("{:.0f} us", row.task_seconds * 1e6),
+             fmt::format("{:.0f}, {:.1f} % time", row.conversions, 100 * row.conversion_share),
+             fmt::format("{:.0f} % ops, {:.0f} % time", 100 * row.profile.matrix_flops_share,
+                         100 * row.profile.matrix_time_share));
+  }
+}
+
+Json optional_json(const std::optional<double>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json row_json(const StudyRow& row) {
+  Json json = {{"name", row.name}, {"meaning", row.meaning}};
+  if (!row.absent.empty()) {
+    json["absent"] = on_one_line(row.absent);
+    return json;
+  }
+  json["seconds"] = {
+      {"median", row.seconds.median}, {"low", row.seconds.low}, {"high", row.seconds.high}};
+  json["precision"] = row.profile.precision;
+  json["plan_sha256"] = row.profile.plan_hash;
+  json["ops"] = row.profile.ops.size();
+  json["loops"] = row.loops;
+  json["pieces"] = row.tasks;
+  json["piece_seconds"] = row.task_seconds;
+  json["conversions"] = row.conversions;
+  json["conversion_share"] = row.conversion_share;
+  json["narrow_flops_share"] = row.profile.matrix_flops_share;
+  json["narrow_time_share"] = row.profile.matrix_time_share;
+  json["attained"] = optional_json(row.attained);
+  json["peak_bytes"] = row.profile.peak_bytes;
+  json["relative_l2"] = row.relative_l2;
+  json["ssim"] = optional_json(row.ssim);
+  return json;
+}
+
+}  // namespace
+
+void print_study(const Study& study) {
+  print_to(stdout, "{}",
+           wrap(fmt::format("{} at {}", on_one_line(study.model), grid_text(study.grid)), 0));
+  print_to(stdout, "{}", wrap("machine  " + study.machine, 2));
+  print_to(stdout, "{}",
+           wrap(fmt::format("time of an evaluation: median of {} rounds, quartiles' distance; "
+                            "errors against {}",
+                            study.rounds, Study::kTruth),
+                2));
+  if (study.steps > 0) {
+    print_to(stdout, "{}",
+             wrap(fmt::format("volumes of {} steps from one noise; SSIM in windows of 7x7x7, data "
+                              "range 2, inside the mask dilated by 3 voxels",
+                              study.steps),
+                  2));
+  }
+  for (const StudyRow& row : study.rows) {
+    print_to(stdout, "{}", wrap(fmt::format("{:<15} {}", row.name, row.meaning), 2));
+  }
+  print_speed(study);
+  print_structure(study);
+  print_to(stdout, "\n");
+  for (const std::string& finding : study.findings) {
+    print_to(stdout, "{}", wrap(finding, 0));
+  }
+}
+
+void print_study_json(const Study& study) {
+  Json json = {{"schema", 1},
+               {"study", "med-ddpm"},
+               {"model", on_one_line(study.model)},
+               {"grid", study.grid},
+               {"machine", study.machine},
+               {"truth", Study::kTruth},
+               {"rounds", study.rounds},
+               {"steps", study.steps}};
+  for (const StudyRow& row : study.rows) {
+    json["variants"].push_back(row_json(row));
+  }
+  json["findings"] = study.findings;
+  print_to(stdout, "{}\n", json.dump(2));
+}
+
+}  // namespace mezzotint::cli

@@ -1,0 +1,434 @@
+#include "pipeline/study.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
+#include "base/noise.h"
+#include "base/quote.h"
+#include "imaging/ssim.h"
+#include "pipeline/chain.h"
+#include "pipeline/condition.h"
+#include "pipeline/no_throw.h"
+#include "pipeline/plan_file.h"
+#include "pipeline/profile_model.h"
+#include "pipeline/session.h"
+#include "pipeline/study_plans.h"
+#include "pipeline/subject_session.h"
+
+namespace mezzotint {
+namespace {
+
+// Of a window of 7 voxels.
+constexpr int kDilation = 3;
+
+// An evaluation whose truth is known.
+struct Probe {
+  int step = 0;  // of the session
+  std::vector<float> x;
+  std::vector<float> eps;
+};
+
+// A variant with a plan, and what was measured of it.
+struct Candidate {
+  std::size_t row;
+  Plan plan;
+  std::vector<Profile> profiles;  // by round
+};
+
+double relative_l2(std::span<const float> values, std::span<const float> truth) {
+  double error = 0;
+  double norm = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double t = truth[i];
+    error += (values[i] - t) * (values[i] - t);
+    norm += t * t;
+  }
+  return norm > 0 ? std::sqrt(error / norm) : std::sqrt(error);
+}
+
+class StudyJob {
+ public:
+  StudyJob(const StudyRequest& request, Subject& subject, const Backend& backend,
+           const Machine& machine, const Calibration& calibration, const StudyProgress& progress,
+           const CancelToken* cancel)
+      : request_(request),
+        subject_(subject),
+        backend_(backend),
+        machine_(machine),
+        calibration_(calibration),
+        progress_(progress),
+        cancel_(cancel),
+        team_(machine.threads) {}
+
+  Result<Study> run() {
+    study_.model = subject_.name();
+    study_.grid = subject_.grid();
+    study_.machine = fmt::format("{}, {}, {} threads", machine_.processor, name_of(machine_.isa),
+                                 machine_.threads);
+    study_.rounds = request_.rounds;
+    using Part = Status (StudyJob::*)();
+    for (const Part part : {&StudyJob::make_inputs, &StudyJob::make_plans, &StudyJob::find_truth,
+                            &StudyJob::measure, &StudyJob::compare}) {
+      if (Status status = (this->*part)(); !status) {
+        return status.error();
+      }
+    }
+    study_.findings = study_findings(study_.rows);
+    return std::move(study_);
+  }
+
+ private:
+  // The condition, and what the chain starts from.
+  Status make_inputs() {
+    if (Status status = subject_.make_inputs(team_); !status) {
+      return status;
+    }
+    if (!request_.mask) {
+      condition_ = subject_.condition();
+      timesteps_ = {subject_.timestep()};
+      return {};
+    }
+    if (!request_.subject.model) {
+      return invalid_input("mask: {}: a volume needs a trained model: pass --model, or no --mask",
+                           in_quotes(request_.mask->string()));
+    }
+    GenerateRequest picture;
+    picture.model = *request_.subject.model;
+    picture.mask = *request_.mask;
+    picture.size = subject_.grid();
+    picture.steps = request_.steps;
+    const auto model =
+        open_model(picture.model, request_.subject.weights, cancel_, request_.subject.variant);
+    if (!model) {
+      return model.error();
+    }
+    auto chain = make_chain(picture, *model);
+    if (!chain) {
+      return chain.error();
+    }
+    const auto fit = choose_fit(picture, *model);
+    if (!fit) {
+      return fit.error();
+    }
+    const auto mask = read_condition(picture.mask, *model, *fit);
+    if (!mask) {
+      return mask.error();
+    }
+    condition_ = encode_condition(*mask, *model);
+    inside_ = dilate(mask->labels.data, subject_.grid(), kDilation);
+    timesteps_ = chain->options.timesteps;
+    study_.steps = static_cast<int>(timesteps_.size());
+    chain_ = std::move(*chain);
+    return {};
+  }
+
+  Status make_plans() {
+    const auto graph = tabulated_network(subject_.config(), subject_.grid(),
+                                         static_cast<std::int64_t>(timesteps_.size()));
+    if (!graph) {
+      return graph.error();
+    }
+    for (const StudyVariant& variant : med_ddpm_variants()) {
+      const auto plan = study_plan(variant, *graph, backend_, machine_);
+      if (!plan && plan.error().code != ErrorCode::kUnsupported) {
+        return plan.error();
+      }
+      add_row(variant.name, variant.meaning, plan ? "" : plan.error().message);
+      if (plan) {
+        candidates_.push_back({study_.rows.size() - 1, *plan, {}});
+      }
+    }
+    constexpr std::string_view kTuned = "the plan of mezzotint tune";
+    if (!request_.plan) {
+      add_row("tuned", kTuned, "no --plan given; mezzotint tune makes one");
+      return {};
+    }
+    const auto file = read_plan(*request_.plan);
+    if (!file) {
+      return file.error();
+    }
+    if (Status status =
+            check_plan_fits(*file, subject_.plan_subject(file->plan.precision, machine_.isa));
+        !status) {
+      return status;
+    }
+    add_row("tuned", kTuned, "");
+    candidates_.push_back({study_.rows.size() - 1, file->plan, {}});
+    return {};
+  }
+
+  void tell(std::string_view what) const {
+    if (progress_) {
+      progress_(what);
+    }
+  }
+
+  void add_row(std::string_view name, std::string_view meaning, std::string absent) {
+    StudyRow row;
+    row.name = name;
+    row.meaning = meaning;
+    row.absent = std::move(absent);
+    study_.rows.push_back(std::move(row));
+  }
+
+  Result<Session> open(const Plan& plan) {
+    SessionOptions options;
+    options.machine = machine_;
+    options.plan = plan;
+    options.grid = subject_.grid();
+    options.timesteps = timesteps_;
+    options.memory_limit = request_.memory_limit;
+    auto session = Session::create(subject_.config(), backend_, options);
+    if (!session) {
+      return session.error();
+    }
+    if (const auto loaded = load_subject(*session, subject_, options, team_); !loaded) {
+      return loaded.error();
+    }
+    if (Status status = session->set_condition(condition_, run_options()); !status) {
+      return status.error();
+    }
+    return session;
+  }
+
+  [[nodiscard]] RunOptions run_options() const { return {team_, cancel_, {}}; }
+
+  // From the noise of seed 0. `evaluated` is told each evaluation.
+  Result<std::vector<float>> paint(
+      Session& session,
+      const std::function<void(int step, std::span<const float> x, std::span<const float> eps)>&
+          evaluated) {
+    const std::int64_t elements = session.elements();
+    std::vector<float> x(static_cast<std::size_t>(elements));
+    std::vector<float> workspace(
+        static_cast<std::size_t>(sampler_workspace_floats(chain_->options, elements)));
+    const auto noise = [&](int draw, std::span<float> out) -> Status {
+      fill_normal({0, 0, static_cast<std::uint32_t>(draw)}, out, team_);
+      return {};
+    };
+    int step = 0;
+    const auto denoise = [&](std::span<const float> in, int, std::span<float> eps) {
+      Status status = session.evaluate(in, step, eps, run_options());
+      if (status) {
+        evaluated(step++, in, eps);
+      }
+      return status;
+    };
+    Status status = noise(0, x);
+    if (status) {
+      status = sample(chain_->schedule, chain_->options, denoise, noise, {}, team_, x, workspace);
+    }
+    return status ? Result<std::vector<float>>(std::move(x)) : status.error();
+  }
+
+  Status find_truth() {
+    tell("the truth, by the strict plan");
+    Plan strict;
+    strict.precision = Precision::kStrict;
+    auto session = open(strict);
+    if (!session) {
+      return session.error();
+    }
+    if (!chain_) {
+      Probe probe{0, subject_.x(), std::vector<float>(subject_.x().size())};
+      Status status = session->evaluate(probe.x, 0, probe.eps, run_options());
+      probes_.push_back(std::move(probe));
+      return status;
+    }
+    const int last = study_.steps - 1;
+    auto volume =
+        paint(*session, [&](int step, std::span<const float> x, std::span<const float> eps) {
+          if (step == 0 || step == last / 2 || step == last) {
+            probes_.push_back({step, {x.begin(), x.end()}, {eps.begin(), eps.end()}});
+          }
+        });
+    if (!volume) {
+      return volume.error();
+    }
+    volume_ = std::move(*volume);
+    return {};
+  }
+
+  // Every second round in the opposite order, so that a machine that slows down burdens all alike.
+  Status measure() {
+    ProfileOptions options;
+    options.timing = request_.timing;
+    options.memory_limit = request_.memory_limit;
+    options.force = request_.force;
+    for (int round = 0; round < request_.rounds; ++round) {
+      for (std::size_t i = 0; i < candidates_.size(); ++i) {
+        Candidate& candidate = candidates_[round % 2 == 0 ? i : candidates_.size() - 1 - i];
+        tell(fmt::format("round {} of {}: {}", round + 1, request_.rounds,
+                         study_.rows[candidate.row].name));
+        options.plan = candidate.plan;
+        auto profile = profile_model(subject_, backend_, machine_, calibration_, options, cancel_);
+        if (!profile) {
+          return profile.error();
+        }
+        candidate.profiles.push_back(std::move(*profile));
+      }
+    }
+    for (Candidate& candidate : candidates_) {
+      describe(candidate);
+    }
+    return {};
+  }
+
+  void describe(Candidate& candidate) {
+    StudyRow& row = study_.rows[candidate.row];
+    std::ranges::stable_sort(candidate.profiles, {},
+                             [](const Profile& profile) { return profile.plain_seconds.median; });
+    std::vector<double> medians;
+    for (const Profile& profile : candidate.profiles) {
+      medians.push_back(profile.plain_seconds.median);
+    }
+    row.seconds = spread_of(std::move(medians));
+    row.profile = std::move(candidate.profiles[candidate.profiles.size() / 2]);
+    double busy = 0;
+    double attainable = 0;
+    for (const OpProfile& op : row.profile.ops) {
+      row.loops += op.loops;
+      row.tasks += op.tasks;
+      for (const double seconds : op.busy_seconds) {
+        busy += seconds;
+      }
+      attainable += op.attainable_seconds;
+      if (op.bottleneck == Bottleneck::kConversion) {
+        row.conversions += 1;
+        row.conversion_share += op.share;
+      }
+    }
+    row.task_seconds = row.tasks > 0 ? busy / row.tasks : 0;
+    if (attainable > 0) {
+      row.attained = attainable / row.profile.sum_seconds;
+    }
+  }
+
+  // Errors against the truth, and of the volumes.
+  Status compare() {
+    for (const Candidate& candidate : candidates_) {
+      StudyRow& row = study_.rows[candidate.row];
+      tell(fmt::format("errors of {}", row.name));
+      auto session = open(candidate.plan);
+      if (!session) {
+        return session.error();
+      }
+      std::vector<float> eps(subject_.x().size());
+      for (const Probe& probe : probes_) {
+        if (Status status = session->evaluate(probe.x, probe.step, eps, run_options()); !status) {
+          return status;
+        }
+        row.relative_l2 = std::max(row.relative_l2, relative_l2(eps, probe.eps));
+      }
+      if (chain_) {
+        const auto volume = paint(*session, [](int, auto, auto) {});
+        if (!volume) {
+          return volume.error();
+        }
+        row.ssim = mean_ssim(*volume);
+      }
+    }
+    return {};
+  }
+
+  // Over the image channels.
+  [[nodiscard]] double mean_ssim(std::span<const float> volume) const {
+    const std::size_t voxels = inside_.size();
+    const std::size_t channels = volume.size() / voxels;
+    double sum = 0;
+    for (std::size_t c = 0; c < channels; ++c) {
+      sum += ssim(volume.subspan(c * voxels, voxels),
+                  std::span(volume_).subspan(c * voxels, voxels), inside_, subject_.grid(), team_);
+    }
+    return sum / static_cast<double>(channels);
+  }
+
+  const StudyRequest& request_;
+  Subject& subject_;
+  const Backend& backend_;
+  const Machine& machine_;
+  const Calibration& calibration_;
+  const StudyProgress& progress_;
+  const CancelToken* cancel_;
+  ThreadTeam team_;
+  std::vector<float> condition_;
+  std::vector<std::uint8_t> inside_;
+  std::vector<int> timesteps_;
+  std::optional<Chain> chain_;
+  std::vector<Candidate> candidates_;
+  std::vector<Probe> probes_;
+  std::vector<float> volume_;  // the truth's
+  Study study_;
+};
+
+const StudyRow* find(const std::vector<StudyRow>& rows, std::string_view name) {
+  const auto found = std::ranges::find(rows, name, &StudyRow::name);
+  return found != rows.end() && found->absent.empty() ? &*found : nullptr;
+}
+
+std::string conversions_finding(const StudyRow& first, const StudyRow& last) {
+  return fmt::format(
+      "Conversions: {:.0f} ops that only change a layout take {:.0f} % of the time on "
+      "channels-first "
+      "activations, {:.0f} take {:.1f} % on channels-last ones, which run {:.2f} times as fast.",
+      first.conversions, 100 * first.conversion_share, last.conversions,
+      100 * last.conversion_share, first.seconds.median / last.seconds.median);
+}
+
+std::string fragmentation_finding(const StudyRow& first, const StudyRow& last) {
+  const double more = last.tasks / first.tasks;
+  const bool shattered = more > 2 && last.task_seconds < first.task_seconds / 2;
+  return fmt::format(
+      "Fragmentation: channels-last runs {:.0f} pieces of {:.0f} us in {:.0f} loops, "
+      "channels-first "
+      "{:.0f} of {:.0f} us in {:.0f}: {}.",
+      last.tasks, last.task_seconds * 1e6, last.loops, first.tasks, first.task_seconds * 1e6,
+      first.loops,
+      shattered ? "the layout shatters the work"
+                : "the layout does not shatter the "
+                  "work here");
+}
+
+}  // namespace
+
+Result<Study> study_med_ddpm(const StudyRequest& request, const Backend& backend,
+                             const Machine& machine, const Calibration& calibration,
+                             const StudyProgress& progress, const CancelToken* cancel) {
+  return no_throw([&]() -> Result<Study> {
+    auto subject = Subject::open(request.subject);
+    if (!subject) {
+      return subject.error();
+    }
+    return StudyJob(request, *subject, backend, machine, calibration, progress, cancel).run();
+  });
+}
+
+std::vector<std::string> study_findings(const std::vector<StudyRow>& rows) {
+  std::vector<std::string> findings;
+  const StudyRow* first = find(rows, "channels-first");
+  const StudyRow* last = find(rows, "channels-last");
+  const StudyRow* both = find(rows, "both");
+  const StudyRow* winograd = find(rows, "winograd");
+  if (first != nullptr && last != nullptr) {
+    findings.push_back(conversions_finding(*first, *last));
+    findings.push_back(fragmentation_finding(*first, *last));
+  }
+  if (last != nullptr && both != nullptr) {
+    findings.push_back(fmt::format(
+        "Narrow operands: {:.0f} % of the operations run on a narrow unit; that takes {:.2f} times "
+        "the time of float32, at a relative L2 of {:.1e}.",
+        100 * both->profile.matrix_flops_share, both->seconds.median / last->seconds.median,
+        both->relative_l2));
+  }
+  if (last != nullptr && winograd != nullptr) {
+    findings.push_back(fmt::format(
+        "Fewer multiplications: Winograd with what it fuses runs {:.2f} times as fast as direct "
+        "channels-last convolutions, at a relative L2 of {:.1e}.",
+        last->seconds.median / winograd->seconds.median, winograd->relative_l2));
+  }
+  return findings;
+}
+
+}  // namespace mezzotint
