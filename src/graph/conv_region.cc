@@ -177,6 +177,34 @@ std::vector<std::size_t> in_place_inputs(const ConvRegion& region) {
   return {*region.residual};
 }
 
+std::optional<Fusion> fusion_of(OpKind kind, bool behind) {
+  switch (kind) {
+    case OpKind::concat: return Fusion::kConcat;
+    case OpKind::affine: return Fusion::kNormalise;
+    case OpKind::upsample_trilinear: return Fusion::kUpsample;
+    case OpKind::add_channels: return Fusion::kTimeVector;
+    case OpKind::add: return Fusion::kResidual;
+    case OpKind::channel_moments: return Fusion::kMoments;
+    case OpKind::reorder: return behind ? Fusion::kReorderOut : Fusion::kReorderIn;
+    default: return std::nullopt;
+  }
+}
+
+Fusions fusions_of(const Op& op) {
+  Fusions fusions;
+  if (op.body == nullptr) {
+    return fusions;
+  }
+  bool behind = false;
+  for (const Op& member : op.body->ops()) {
+    behind = behind || member.kind == OpKind::conv3d;
+    if (const auto fusion = fusion_of(member.kind, behind)) {
+      fusions.insert(*fusion);
+    }
+  }
+  return fusions;
+}
+
 std::optional<ConvRegion> describe_conv(const OpView& view) {
   const Op& op = view.op;
   if (op.kind == OpKind::region) {

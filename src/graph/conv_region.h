@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/plan.h"
 
 namespace mezzotint {
 
@@ -40,6 +41,12 @@ struct ConvRegion {
 // Inputs whose memory the result may take over: the residual, unless it is a source as well, whose
 // borders neighbouring blocks read after a block has been written.
 [[nodiscard]] std::vector<std::size_t> in_place_inputs(const ConvRegion& region);
+
+// What an op of this kind is to the region that takes it, before its convolution or behind it.
+[[nodiscard]] std::optional<Fusion> fusion_of(OpKind kind, bool behind);
+
+// What the region around a convolution took; a conv3d took nothing.
+[[nodiscard]] Fusions fusions_of(const Op& op);
 
 // For a conv3d or a region around one; nothing for any other op or form.
 [[nodiscard]] std::optional<ConvRegion> describe_conv(const OpView& view);

@@ -4,8 +4,11 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
 
+#include "graph/conv_region.h"
 #include "passes/passes.h"
 #include "passes/rewriter.h"
 
@@ -20,11 +23,15 @@ struct Members {
   std::vector<OpId> ops;  // ascending, which is topological
   OpId chain_end = 0;
   std::vector<ValueId> outputs;
+  const Fusions* asked = nullptr;  // null: by price
   Price price;
 };
 
+// What may stand before a convolution, from the inside out.
+constexpr OpKind kLoads[] = {OpKind::affine, OpKind::upsample_trilinear, OpKind::reorder};
+
 bool loads_source(OpKind kind) {
-  return kind == OpKind::affine || kind == OpKind::upsample_trilinear || kind == OpKind::reorder;
+  return std::ranges::count(kLoads, kind) != 0;
 }
 
 // What speaks against `grown` alone; all there is when nothing could compute `before` either.
@@ -45,9 +52,11 @@ std::string new_refusals(const Price& before, const Price& grown) {
 
 class RegionGrower {
  public:
-  RegionGrower(const Graph& graph, const PriceOp& price)
+  RegionGrower(const Graph& graph, const PriceOp& price,
+               const std::map<std::string, Fusions>& asked)
       : graph_(graph),
         price_(price),
+        asked_(asked),
         uses_(use_counts(graph)),
         readers_(graph.values().size()),
         taken_(graph.ops().size(), false) {
@@ -65,7 +74,12 @@ class RegionGrower {
 
   Members grow(OpId conv) {
     const Op& op = graph_.op(conv);
-    Members members{conv, {conv}, conv, op.outputs, price_({graph_, op})};
+    Members members{conv, {conv}, conv, op.outputs, nullptr, {}};
+    if (const auto found = asked_.find(op.name); found != asked_.end()) {
+      members.asked = &found->second;
+    } else {
+      members.price = price_({graph_, op});
+    }
     grow_sources(members, op.inputs[0]);
     while (grow_epilogue(members)) {
     }
@@ -150,72 +164,112 @@ class RegionGrower {
 
   // What `members` and `added` take for each run of `candidate`, which holds both. What runs less
   // often takes nothing, nor does an op that others need in any case.
-  double seconds_apart(const Members& members, const Members& candidate, OpId added) const {
+  double seconds_apart(const Members& members, const Members& candidate,
+                       std::span<const OpId> added) const {
     const Rate rate = rate_of(candidate.outputs[0]);
-    const ValueId result = graph_.op(added).outputs[0];
-    const bool hidden = std::ranges::count(candidate.outputs, result) == 0;
     double seconds = 0;
     const auto add = [&](Rate own, const Price& price) {
       seconds +=
           own == rate ? price.seconds.value_or(std::numeric_limits<double>::infinity()) : 0.0;
     };
     add(rate_of(members.outputs[0]), members.price);
-    if (!hidden || uses_[result] == 1) {
-      add(rate_of(result), price_({graph_, graph_.op(added)}));
+    for (const OpId id : added) {
+      const ValueId result = graph_.op(id).outputs[0];
+      const bool hidden = std::ranges::count(candidate.outputs, result) == 0;
+      if (!hidden || uses_[result] == 1) {
+        add(rate_of(result), price_({graph_, graph_.op(id)}));
+      }
     }
     return seconds;
   }
 
-  // Takes over `candidate`, which is `members` without `added` yet, when the region that both make
-  // costs no more than they do apart.
-  bool try_candidate(Members& members, Members candidate, OpId added) {
-    candidate.ops.push_back(added);
+  // Takes over `candidate`, which is `members` without `added` yet, ops of one kind: when they were
+  // asked for, or else when the region that all make costs no more than they do apart.
+  bool try_candidate(Members& members, Members candidate, std::span<const OpId> added) {
+    candidate.ops.insert(candidate.ops.end(), added.begin(), added.end());
     std::ranges::sort(candidate.ops);
+    std::optional<Declined> reason = members.asked != nullptr
+                                         ? asked_against(members, added[0])
+                                         : price_against(members, candidate, added);
+    if (!reason) {
+      members = std::move(candidate);
+      return true;
+    }
+    for (const OpId id : added) {
+      reason->convolution = graph_.op(members.conv).name;
+      reason->op = graph_.op(id).name;
+      declined_.push_back(*reason);
+    }
+    return false;
+  }
+
+  std::optional<Declined> asked_against(const Members& members, OpId added) const {
+    const auto fusion = fusion_of(graph_.op(added).kind, added > members.conv);
+    if (fusion && members.asked->contains(*fusion)) {
+      return std::nullopt;
+    }
+    return Declined{"", "", "the plan leaves it apart"};
+  }
+
+  // Prices `candidate`.
+  std::optional<Declined> price_against(const Members& members, Members& candidate,
+                                        std::span<const OpId> added) const {
     candidate.price = price_region(candidate);
     if (!candidate.price.seconds) {
-      decline(members, added, new_refusals(members.price, candidate.price));
-      return false;
+      return Declined{"", "", new_refusals(members.price, candidate.price)};
     }
     const double apart = seconds_apart(members, candidate, added);
     if (*candidate.price.seconds > apart) {
-      decline(members, added, "");
-      declined_.back().apart_seconds = apart;
-      declined_.back().fused_seconds = *candidate.price.seconds;
-      return false;
+      return Declined{"", "", "", apart, *candidate.price.seconds};
     }
-    members = std::move(candidate);
-    return true;
+    return std::nullopt;
   }
 
   void grow_sources(Members& members, ValueId x) {
-    const Op* concat = producer(x);
-    if (concat == nullptr || concat->kind != OpKind::concat) {
-      grow_source(members, x);
-      return;
+    std::vector<ValueId> sources{x};
+    if (const Op* concat = producer(x); concat != nullptr && concat->kind == OpKind::concat) {
+      const OpId added[] = {graph_.value(x).producer};
+      const bool taken = try_candidate(members, members, added);
+      sources = concat->inputs;
+      if (!taken || uses_[x] != 1) {
+        decline_loads(members, sources);
+        return;
+      }
     }
-    const bool taken = try_candidate(members, members, graph_.value(x).producer);
-    for (const ValueId source : concat->inputs) {
-      if (taken && uses_[x] == 1) {
-        grow_source(members, source);
-      } else if (const Op* op = producer(source); op != nullptr && loads_source(op->kind)) {
+    for (const OpKind kind : kLoads) {
+      grow_loads(members, sources, kind);
+    }
+  }
+
+  void decline_loads(const Members& members, std::span<const ValueId> sources) {
+    for (const ValueId source : sources) {
+      if (const Op* op = producer(source); op != nullptr && loads_source(op->kind)) {
         decline(members, graph_.value(source).producer, "a concatenation that stays reads it");
       }
     }
   }
 
-  // What makes a source, last first.
-  void grow_source(Members& members, ValueId source) {
-    for (const Op* op = producer(source); op != nullptr && loads_source(op->kind);
-         op = producer(source)) {
-      const OpId id = graph_.value(source).producer;
-      if (uses_[source] != 1) {
-        decline(members, id, "something else reads it, too");
-        return;
+  // Of all sources that are made so; they become what those ops read.
+  void grow_loads(Members& members, std::span<ValueId> sources, OpKind kind) {
+    const auto is_loaded = [&](ValueId source) {
+      const Op* op = producer(source);
+      return op != nullptr && op->kind == kind && uses_[source] == 1;
+    };
+    std::vector<OpId> added;
+    for (const ValueId source : sources) {
+      if (is_loaded(source)) {
+        added.push_back(graph_.value(source).producer);
+      } else if (const Op* op = producer(source); op != nullptr && op->kind == kind) {
+        decline(members, graph_.value(source).producer, "something else reads it, too");
       }
-      if (!try_candidate(members, members, id)) {
-        return;
+    }
+    if (added.empty() || !try_candidate(members, members, added)) {
+      return;
+    }
+    for (ValueId& source : sources) {
+      if (is_loaded(source)) {
+        source = producer(source)->inputs[0];
       }
-      source = op->inputs[0];
     }
   }
 
@@ -238,7 +292,8 @@ class RegionGrower {
       Members candidate = members;
       candidate.chain_end = reader;
       candidate.outputs[0] = graph_.op(reader).outputs[0];
-      return try_candidate(members, std::move(candidate), reader) &&
+      const OpId added[] = {reader};
+      return try_candidate(members, std::move(candidate), added) &&
              graph_.op(reader).kind != OpKind::reorder;
     }
     return false;
@@ -249,7 +304,8 @@ class RegionGrower {
       if (graph_.op(reader).kind == OpKind::channel_moments) {
         Members candidate = members;
         candidate.outputs.push_back(graph_.op(reader).outputs[0]);
-        try_candidate(members, std::move(candidate), reader);
+        const OpId added[] = {reader};
+        try_candidate(members, std::move(candidate), added);
         return;
       }
     }
@@ -257,6 +313,7 @@ class RegionGrower {
 
   const Graph& graph_;
   const PriceOp& price_;
+  const std::map<std::string, Fusions>& asked_;
   std::vector<int> uses_;
   std::vector<std::vector<OpId>> readers_;
   std::vector<bool> taken_;
@@ -277,8 +334,9 @@ std::vector<Declined> still_apart(const std::vector<Declined>& declined, const G
 
 }  // namespace
 
-Result<Grown> grow_conv_regions(const Graph& graph, const PriceOp& price) {
-  RegionGrower grower(graph, price);
+Result<Grown> grow_conv_regions(const Graph& graph, const PriceOp& price,
+                                const std::map<std::string, Fusions>& asked) {
+  RegionGrower grower(graph, price, asked);
   std::map<OpId, Members> region_at;  // by chain end
   // Last first: of two convolutions that meet in an add, the later one takes it, so that the
   // earlier one runs early and its input's memory can be reused.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/plan.h"
 
 namespace mezzotint {
 
@@ -67,7 +68,11 @@ struct Grown {
 // a concat; an affine, an interpolation or a reorder on load; time vector, residual and at last a
 // reorder in the epilogue; channel moments as a second output. What runs at a slower rate than the
 // region counts nothing, so that work done once per volume stays there unless it comes for free.
-Result<Grown> grow_conv_regions(const Graph& graph, const PriceOp& price);
+//
+// A convolution that `asked` names takes exactly that, whatever it costs and whether or not it can
+// be computed, as far as it is there to be taken.
+Result<Grown> grow_conv_regions(const Graph& graph, const PriceOp& price,
+                                const std::map<std::string, Fusions>& asked = {});
 
 // Runs `op` a second time, under NAME.again, right before the first of `readers`, which read those
 // results from then on: its own need not be held for them. The new op takes the id of that reader;

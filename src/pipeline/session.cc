@@ -120,7 +120,8 @@ std::string Session::plan_hash() const {
   std::string text = fmt::format("{}\n{} {}\n", backend_, static_cast<int>(options_.plan.precision),
                                  name_of(options_.machine.isa));
   for (const auto& [op, entry] : program_.plan_entries()) {
-    text += fmt::format("{}={}\n", op, entry.implementation);
+    text += fmt::format("{}={}{}\n", op, entry.implementation,
+                        entry.fuse ? fmt::format(" with {}", describe(*entry.fuse)) : "");
   }
   return sha256_hex(std::as_bytes(std::span(text)));
 }

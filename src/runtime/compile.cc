@@ -27,7 +27,7 @@ class Compiler {
       if (!lowered) {
         return lowered.error();
       }
-      if (Status status = check_plan(options_.plan, original_, lowered->graph); !status) {
+      if (Status status = check_plan(options_.plan, original_, *lowered); !status) {
         return status.error();
       }
       auto selection = Selection::make(*lowered, backend_, options_);

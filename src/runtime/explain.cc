@@ -25,6 +25,9 @@ Result<ProgramExplanation> explain(const Graph& graph, const Backend& backend,
   if (!lowered) {
     return lowered.error();
   }
+  if (Status status = check_plan(options.plan, graph, *lowered); !status) {
+    return status.error();
+  }
   ProgramExplanation explanation;
   for (const Op& op : lowered->graph.ops()) {
     const OpView view{lowered->graph, op};

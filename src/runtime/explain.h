@@ -25,7 +25,7 @@ struct ProgramExplanation {
   std::vector<Unfused> unfused;
 };
 
-// Errors are those of lower().
+// Errors are those of lower() and check_plan().
 [[nodiscard]] Result<ProgramExplanation> explain(const Graph& graph, const Backend& backend,
                                                  const CompileOptions& options);
 

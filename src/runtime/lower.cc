@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <span>
 
 #include "base/error.h"
+#include "graph/conv_region.h"
 #include "graph/verifier.h"
 #include "runtime/memory_price.h"
 
@@ -72,10 +74,23 @@ Price price(const OpView& view, const Backend& backend, const CompileOptions& op
   return price;
 }
 
+std::map<std::string, Fusions> asked_fusions(const Graph& graph, const Plan& plan) {
+  std::map<std::string, Fusions> asked;
+  for (const Op& op : graph.ops()) {
+    if (op.kind == OpKind::conv3d) {
+      if (auto fusions = plan.fusions_of(op.name)) {
+        asked[op.name] = std::move(*fusions);
+      }
+    }
+  }
+  return asked;
+}
+
 Result<Lowered> grow_at(const Graph& graph, const Backend& backend, const CompileOptions& options,
                         double memory_price) {
   auto grown = grow_conv_regions(
-      graph, [&](const OpView& view) { return price(view, backend, options, memory_price); });
+      graph, [&](const OpView& view) { return price(view, backend, options, memory_price); },
+      asked_fusions(graph, options.plan));
   if (!grown) {
     return grown.error();
   }
@@ -98,6 +113,65 @@ double held_weights(const Lowered& lowered) {
     }
   }
   return held;
+}
+
+// Why nothing of this name runs.
+Status explain_absence(const std::string& name, const Graph& graph, const Graph& lowered) {
+  const auto took_it = [&](const Op& op) {
+    return op.body != nullptr && std::ranges::count(op.body->ops(), name, &Op::name) != 0;
+  };
+  const auto ops = lowered.ops();
+  if (const auto region = std::ranges::find_if(ops, took_it); region != ops.end()) {
+    return invalid_input("plan: op {} is fused into {}: name that one instead", name, region->name);
+  }
+  if (const auto id = lowered.find_value(name);
+      id && lowered.value(*id).kind == ValueKind::kResult) {
+    return invalid_input("plan: op {} is computed as {}: name that one instead", name,
+                         lowered.op(lowered.value(*id).producer).name);
+  }
+  if (graph.find_value(name)) {
+    return invalid_input("plan: no op {} is left to compute: name an op that bench --explain lists",
+                         name);
+  }
+  return invalid_input("plan: the model has no op {}", name);
+}
+
+// Why a convolution has not taken what was asked of it.
+std::string reason_against(Fusion fusion, const std::string& convolution, const Graph& graph,
+                           const std::vector<Declined>& declined) {
+  for (const Declined& each : declined) {
+    const auto op = std::ranges::find(graph.ops(), each.op, &Op::name);
+    if (each.convolution == convolution && op != graph.ops().end() &&
+        (fusion_of(op->kind, /*behind=*/false) == fusion ||
+         fusion_of(op->kind, /*behind=*/true) == fusion)) {
+      return fmt::format("op {}: {}", each.op, each.refusal);
+    }
+  }
+  return "nothing like it is beside it";
+}
+
+Status check_fusions(const Op& op, const Fusions& asked, const Lowered& lowered,
+                     const Explanation& explanation) {
+  if (op.kind != OpKind::conv3d && op.kind != OpKind::region) {
+    return invalid_input("plan: op {} ({}) is no convolution: nothing can be fused into it",
+                         op.name, name_of(op.kind));
+  }
+  const Fusions taken = fusions_of(op);
+  for (const Fusion fusion : asked) {
+    if (!taken.contains(fusion)) {
+      return invalid_input("plan: op {} cannot fuse {}: {}", op.name, name_of(fusion),
+                           reason_against(fusion, op.name, lowered.graph, lowered.declined));
+    }
+  }
+  if (explanation.chosen() == nullptr) {
+    std::string reasons;
+    for (const auto& [implementation, refusal] : explanation.refusals()) {
+      reasons += fmt::format("; {}: {}", implementation, refusal);
+    }
+    return invalid_input("plan: op {} cannot be computed with {} fused{}", op.name, describe(asked),
+                         reasons);
+  }
+  return {};
 }
 
 }  // namespace
@@ -133,32 +207,20 @@ Result<Lowered> lower(const Graph& graph, const Backend& backend, const CompileO
   }
 }
 
-Status check_plan(const Plan& plan, const Graph& graph, const Graph& lowered) {
-  for (const auto& entry : plan.entries) {
-    const std::string& name = entry.first;
-    const auto has_name = [&](const Op& op) { return op.name == name; };
-    const auto took_it = [&](const Op& op) {
-      return op.body != nullptr &&
-             std::any_of(op.body->ops().begin(), op.body->ops().end(), has_name);
-    };
-    const auto ops = lowered.ops();
-    if (std::any_of(ops.begin(), ops.end(), has_name)) {
-      continue;
+Status check_plan(const Plan& plan, const Graph& graph, const Lowered& lowered) {
+  const auto ops = lowered.graph.ops();
+  for (const auto& [name, entry] : plan.entries) {
+    const auto found = std::ranges::find(ops, name, &Op::name);
+    if (found == ops.end()) {
+      if (Status status = explain_absence(name, graph, lowered.graph); !status) {
+        return status;
+      }
+    } else if (entry.fuse) {
+      const auto id = static_cast<std::size_t>(found - ops.begin());
+      if (Status status = check_fusions(*found, *entry.fuse, lowered, lowered.ops[id]); !status) {
+        return status;
+      }
     }
-    if (const auto region = std::find_if(ops.begin(), ops.end(), took_it); region != ops.end()) {
-      return invalid_input("plan: op {} is fused into {}: name that one instead", name,
-                           region->name);
-    }
-    if (const auto id = lowered.find_value(name);
-        id && lowered.value(*id).kind == ValueKind::kResult) {
-      return invalid_input("plan: op {} is computed as {}: name that one instead", name,
-                           lowered.op(lowered.value(*id).producer).name);
-    }
-    if (graph.find_value(name)) {
-      return invalid_input(
-          "plan: no op {} is left to compute: name an op that bench --explain lists", name);
-    }
-    return invalid_input("plan: the model has no op {}", name);
   }
   return {};
 }

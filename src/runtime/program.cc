@@ -5,14 +5,21 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "graph/conv_region.h"
 
 namespace mezzotint {
 
 std::map<std::string, PlanEntry> Program::plan_entries() const {
   std::map<std::string, PlanEntry> entries;
-  for (const ProgramOp& op : infos_) {
-    if (!op.is_repeated) {
-      entries[op.name] = {op.implementation};
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const Op& op = graph_.op(nodes_[i].op);
+    if (infos_[i].is_repeated) {
+      continue;
+    }
+    PlanEntry& entry = entries[op.name];
+    entry.implementation = infos_[i].implementation;
+    if (op.kind == OpKind::conv3d || op.kind == OpKind::region) {
+      entry.fuse = fusions_of(op);
     }
   }
   return entries;

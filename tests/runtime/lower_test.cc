@@ -117,7 +117,7 @@ TEST(Lower, PlansLearnWhatAMergedOpIsComputedAs) {
   ASSERT_TRUE(lowered.ok()) << lowered.error().message;
   Plan plan;
   plan.entries["cat.moments.1"].implementation = "fake.plain";
-  const Status status = check_plan(plan, graph, lowered->graph);
+  const Status status = check_plan(plan, graph, *lowered);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().message,
             "plan: op cat.moments.1 is computed as a.moments: name that one instead");
