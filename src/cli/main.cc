@@ -128,7 +128,7 @@ int main_with(int argc, const char* const* argv) {
   program.require_subcommand(0, 1);
   program.failure_message(CLI::FailureMessage::simple);
   const std::vector<Verb> verbs{add_generate(program), add_prepare(program), add_inspect(program),
-                                add_bench(program)};
+                                add_bench(program), add_tune(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

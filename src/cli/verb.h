@@ -27,6 +27,7 @@ Verb add_generate(CLI::App& program);
 Verb add_inspect(CLI::App& program);
 Verb add_bench(CLI::App& program);
 Verb add_prepare(CLI::App& program);
+Verb add_tune(CLI::App& program);
 
 // One line on stderr, "mezzotint: ...", and the exit code for it.
 int fail(const Error& error);

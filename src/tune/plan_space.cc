@@ -56,7 +56,7 @@ bool share(const std::set<std::string>& a, const std::set<std::string>& b) {
 
 Result<PlanSpace::Lowering> PlanSpace::lower_entries(
     const std::map<std::string, PlanEntry>& changed) {
-  if (!(*on_lowered_)(++lowered_)) {
+  if (!on_lowered_(++lowered_)) {
     return Error{ErrorCode::kCancelled, "stopped on request"};
   }
   CompileOptions options = *options_;
@@ -88,9 +88,8 @@ Result<PlanSpace::Lowering> PlanSpace::lower_entries(
 }
 
 Result<PlanSpace> PlanSpace::explore(const Graph& graph, const Backend& backend,
-                                     const CompileOptions& options, const OnLowered& on_lowered) {
-  PlanSpace space(graph, backend, options);
-  space.on_lowered_ = &on_lowered;
+                                     const CompileOptions& options, OnLowered on_lowered) {
+  PlanSpace space(graph, backend, options, std::move(on_lowered));
   auto base = space.lower_entries({});
   if (!base) {
     return base.error();
@@ -101,7 +100,6 @@ Result<PlanSpace> PlanSpace::explore(const Graph& graph, const Backend& backend,
       return status.error();
     }
   }
-  space.on_lowered_ = nullptr;
   return space;
 }
 
@@ -182,8 +180,7 @@ bool PlanSpace::meet(const Form& a, const Form& b) const {
   return share(a.touched, b.touched) || (a.layout && b.layout && share(a.values, b.values));
 }
 
-Status PlanSpace::join_forms(const OnLowered& on_lowered) {
-  on_lowered_ = &on_lowered;
+Status PlanSpace::join_forms() {
   const double standard = seconds(default_ops_);
   for (PlanVariable& variable : variables_) {
     const std::size_t before = variable.forms.size();

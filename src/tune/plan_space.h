@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/backend.h"
@@ -57,9 +58,9 @@ class PlanSpace {
   // and, of a convolution, what is fused. A convolution may have each subset of the fusions that
   // are there for it, in either layout, that some implementation computes. Left out: what two
   // convolutions could fuse goes to the one that the default lets take it, or stays apart.
-  // All but `on_lowered` must outlive the space.
+  // The first three must outlive the space.
   static Result<PlanSpace> explore(const Graph& graph, const Backend& backend,
-                                   const CompileOptions& options, const OnLowered& on_lowered);
+                                   const CompileOptions& options, OnLowered on_lowered);
 
   [[nodiscard]] OpTable& table() { return table_; }
   [[nodiscard]] const OpTable& table() const { return table_; }
@@ -72,7 +73,7 @@ class PlanSpace {
   // Once the forms' ops are measured. Drops a form in another layout that is slower than the default
   // by more than twice its conversions: neighbours in the same layout could save those and, on
   // their side, as much again. Then lowers each two forms that meet, whose ops may be new.
-  Status join_forms(const OnLowered& on_lowered);
+  Status join_forms();
   [[nodiscard]] int dropped_forms() const { return dropped_; }
 
   // The network's ops with one form per variable; nothing when some op cannot be computed or a
@@ -85,10 +86,12 @@ class PlanSpace {
  private:
   struct Lowering;
 
-  PlanSpace(const Graph& graph, const Backend& backend, const CompileOptions& options)
+  PlanSpace(const Graph& graph, const Backend& backend, const CompileOptions& options,
+            OnLowered on_lowered)
       : graph_(&graph),
         backend_(&backend),
         options_(&options),
+        on_lowered_(std::move(on_lowered)),
         table_(backend, options.target()) {}
 
   Status add_variable(const std::string& convolution);
@@ -100,11 +103,11 @@ class PlanSpace {
   const Graph* graph_;
   const Backend* backend_;
   const CompileOptions* options_;
+  OnLowered on_lowered_;
   OpTable table_;
   StepOps default_ops_;
   std::vector<PlanVariable> variables_;
   std::vector<FormPair> pairs_;
-  const OnLowered* on_lowered_ = nullptr;
   int lowered_ = 0;
   int dropped_ = 0;
 };

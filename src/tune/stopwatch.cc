@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -68,6 +69,8 @@ class Operands {
       if (Status status = add(graph.value(id)); !status) {
         return status;
       }
+      // Touched, as memory that has been in use is.
+      std::memset(buffers_.back().data(), 0, buffers_.back().size());
       outputs.push_back({buffers_.back().data()});
     }
     return {};
@@ -136,6 +139,9 @@ Result<OpTiming> Stopwatch::measure(const Graph& graph, const Implementation& im
   auto workspace = AlignedBuffer::allocate((*kernel)->workspace_bytes());
   if (!workspace) {
     return workspace.error();
+  }
+  if (workspace->size() > 0) {
+    std::memset(workspace->data(), 0, workspace->size());
   }
   const ComputeScope scope(*team_);
   const auto run = [&] {
