@@ -38,6 +38,7 @@ struct GenerateRequest {
   std::uint64_t seed = 0;
   std::uint32_t sample = 0;                         // which of the seed's volumes
   std::string precision = "fp32";                   // strict, fp32
+  std::optional<std::filesystem::path> plan;        // of mezzotint tune, for this model and size
   std::string weights = "ema";                      // ema, model
   std::string variant = "auto";                     // auto, med-ddpm: what plain keys are
   int threads = 0;                                  // 0: all processors this process may use
@@ -73,6 +74,7 @@ struct GenerateOverview {
   std::string sampler;                  // "dpmpp-2m, 25 of 250 timesteps, seed 0"
   int steps = 0;
   std::string precision;
+  std::string plan;  // name of its file; empty: the default
   std::string isa;
   std::string processor;
   int threads = 0;

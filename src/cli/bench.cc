@@ -1,5 +1,6 @@
 // mezzotint bench: how fast is this op or network here, and is it right?
 #include <memory>
+#include <utility>
 
 #include "cli/arguments.h"
 #include "cli/bench_print.h"
@@ -17,6 +18,7 @@ struct BenchArguments {
 
   std::string implementation;
   std::string precision = "fp32";
+  std::optional<std::filesystem::path> plan;
   std::string size;
   std::string memory_limit;
   int threads = 0;
@@ -85,8 +87,17 @@ int run_model(const Job& job, const SubjectRequest& request) {
   if (!subject) {
     return fail(subject.error());
   }
+  Plan plan{job.precision};
+  if (job.arguments.plan) {
+    auto file =
+        plan_for(*job.arguments.plan, subject->plan_subject(job.precision, job.machine.isa));
+    if (!file) {
+      return fail(file.error());
+    }
+    plan = std::move(file->plan);
+  }
   if (job.arguments.explain) {
-    const auto explanation = explain_model(*subject, *job.backend, job.machine, job.precision);
+    const auto explanation = explain_model(*subject, *job.backend, job.machine, plan);
     if (!explanation) {
       return fail(explanation.error());
     }
@@ -96,7 +107,7 @@ int run_model(const Job& job, const SubjectRequest& request) {
   if (!job.arguments.dump.empty()) {
     return run_dump(job, *subject);
   }
-  const ModelOptions options{job.precision, !job.arguments.no_check, job.timing, job.memory_limit};
+  const ModelOptions options{plan, !job.arguments.no_check, job.timing, job.memory_limit};
   const auto report = bench_model(*subject, *job.backend, job.machine, options, &job.cancel);
   if (!report) {
     return fail(report.error());
@@ -144,6 +155,9 @@ int run_bench(const BenchArguments& arguments, const CancelToken& cancel) {
   }
   if (arguments.problem.empty() && !arguments.implementation.empty()) {
     return usage_error("--implementation needs --problem");
+  }
+  if (arguments.plan && (!arguments.problem.empty() || !arguments.dump.empty())) {
+    return usage_error("--plan needs --model or --arch, and goes without --dump");
   }
   if (arguments.explain && !arguments.memory_limit.empty()) {
     return usage_error("--explain lists what would run without --memory-limit: leave that out");
@@ -207,6 +221,7 @@ Verb add_bench(CLI::App& program) {
   app->add_option("--variant", a.subject.variant, "med-ddpm: what weights without a prefix are")
       ->capture_default_str();
   app->add_option("--precision", a.precision, "strict or fp32")->capture_default_str();
+  app->add_option("--plan", a.plan, "Plan of mezzotint tune for this model, size and machine");
   app->add_option("--implementation", a.implementation, "Force one; --explain lists them");
   app->add_option("--threads", a.threads, "0: all processors")->capture_default_str();
   app->add_option("--runs", a.runs, "Timed runs [10 and half a second, or 3 s]")

@@ -124,6 +124,7 @@ Verb add_generate(CLI::App& program) {
       ->capture_default_str();
   app->add_option("--noise", r.noise, "Safetensors file to take the noise from instead");
   app->add_option("--precision", r.precision, "strict or fp32")->capture_default_str();
+  app->add_option("--plan", r.plan, "Plan of mezzotint tune for this model, size and machine");
   app->add_option("--weights", r.weights, "ema or model")->capture_default_str();
   app->add_option("--variant", r.variant, "med-ddpm: what weights without a prefix are")
       ->capture_default_str();

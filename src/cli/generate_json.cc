@@ -50,6 +50,7 @@ class JsonLines final : public GeneratePrinter {
                  {"sampler", o.sampler},
                  {"steps", o.steps},
                  {"precision", o.precision},
+                 {"plan", o.plan},
                  {"isa", o.isa},
                  {"processor", o.processor},
                  {"threads", o.threads},

@@ -49,6 +49,9 @@ class Screen final : public GeneratePrinter {
       print_to(stderr, "mezzotint generate\n");
       line("model", fmt::format("{}: {}, {:.2f} M parameters, {}", o.model, o.recipe,
                                 static_cast<double>(o.parameters) / 1e6, o.weights));
+      if (!o.plan.empty()) {
+        line("plan", on_one_line(o.plan));
+      }
       if (o.modalities.size() > 1) {
         line("paints", fmt::format("{}", fmt::join(o.modalities, ", ")));
       }

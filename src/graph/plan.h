@@ -61,7 +61,7 @@ struct PlanEntry {
 struct Plan {
   Precision precision = Precision::kFp32;
   Layout layout = Layout::kChannelsLast;  // of ops whose entry names none
-  std::map<std::string, PlanEntry> entries;
+  std::map<std::string, PlanEntry> entries = {};
 
   // What is asked of an op. The implementation; empty: any.
   [[nodiscard]] std::string implementation_of(const std::string& op) const;

@@ -16,11 +16,10 @@ namespace {
 // A network has some hundred ops: fewer samples each keep the check within about a minute.
 constexpr SampleOptions kSamples{/*seed=*/1, /*random_samples=*/512, /*read_budget=*/10'000'000};
 
-SessionOptions session_options(const Subject& subject, const Machine& machine,
-                               Precision precision) {
+SessionOptions session_options(const Subject& subject, const Machine& machine, const Plan& plan) {
   SessionOptions options;
   options.machine = machine;
-  options.plan.precision = precision;
+  options.plan = plan;
   options.grid = subject.grid();
   options.timesteps = {subject.timestep()};
   return options;
@@ -82,8 +81,7 @@ class ModelBench {
   // What is timed is what is checked: in less memory, one of them might be made of other
   // implementations.
   Result<Session> create(bool in_place) {
-    SessionOptions session_options =
-        mezzotint::session_options(subject_, machine_, options_.precision);
+    SessionOptions session_options = mezzotint::session_options(subject_, machine_, options_.plan);
     session_options.memory_limit = options_.memory_limit;
     auto session = Session::create(subject_.config(), backend_, session_options);
     if (!session || in_place) {
@@ -206,14 +204,14 @@ Result<ModelReport> bench_model(Subject& subject, const Backend& backend, const 
 }
 
 Result<ProgramExplanation> explain_model(const Subject& subject, const Backend& backend,
-                                         const Machine& machine, Precision precision) {
+                                         const Machine& machine, const Plan& plan) {
   const auto graph = tabulated_network(subject.config(), subject.grid(), /*steps=*/1);
   if (!graph) {
     return graph.error();
   }
   CompileOptions options;
   options.machine = machine;
-  options.plan.precision = precision;
+  options.plan = plan;
   return explain(*graph, backend, options);
 }
 

@@ -18,7 +18,7 @@
 namespace mezzotint {
 
 struct ModelOptions {
-  Precision precision = Precision::kFp32;
+  Plan plan;
   bool check = true;
   TimingOptions timing;
   std::optional<std::uint64_t> memory_limit;
@@ -60,6 +60,6 @@ Result<ModelReport> bench_model(Subject& subject, const Backend& backend, const 
 
 // For each op of the network as it would run, what could compute it.
 Result<ProgramExplanation> explain_model(const Subject& subject, const Backend& backend,
-                                         const Machine& machine, Precision precision);
+                                         const Machine& machine, const Plan& plan);
 
 }  // namespace mezzotint

@@ -15,6 +15,7 @@
 #include "mezzotint/result.h"
 #include "models/med_ddpm.h"
 #include "pipeline/model.h"
+#include "pipeline/plan_file.h"
 
 namespace mezzotint {
 
@@ -49,6 +50,11 @@ class Subject {
   [[nodiscard]] ParameterSource& parameters() { return *parameters_; }
   [[nodiscard]] std::int64_t elements(std::int64_t channels) const {
     return channels * grid_[0] * grid_[1] * grid_[2];
+  }
+
+  // What a plan for it must be for.
+  [[nodiscard]] PlanSubject plan_subject(Precision precision, Isa isa) const {
+    return {name_, hash_, grid_, precision, isa};
   }
 
   // The files that it reads.

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <functional>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <vector>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/quote.h"
+#include "pipeline/json_keys.h"
 
 namespace mezzotint {
 namespace {
@@ -108,30 +107,6 @@ class CardReader {
   std::string problem_;
 };
 
-// The first key that stands twice in one object; the parser would silently take the last.
-class TwiceFinder {
- public:
-  bool operator()(int /*depth*/, Json::parse_event_t event, const Json& parsed) {
-    switch (event) {
-      case Json::parse_event_t::object_start: open_.emplace_back(); break;
-      case Json::parse_event_t::object_end: open_.pop_back(); break;
-      case Json::parse_event_t::key:
-        if (!open_.back().insert(parsed.get<std::string>()).second && !twice_) {
-          twice_ = parsed.get<std::string>();
-        }
-        break;
-      default: break;
-    }
-    return true;
-  }
-
-  [[nodiscard]] const std::optional<std::string>& twice() const { return twice_; }
-
- private:
-  std::vector<std::set<std::string>> open_;
-  std::optional<std::string> twice_;
-};
-
 constexpr std::string_view kKeys[] = {"recipe",   "grid",      "spacing_mm", "frame",  "labels",
                                       "schedule", "timesteps", "weights",    "licence"};
 
@@ -142,15 +117,13 @@ Result<ModelCard> read_model_card(const std::filesystem::path& path) {
   if (!bytes) {
     return bytes.error();
   }
-  const auto* text = reinterpret_cast<const char*>(bytes->data());
-  TwiceFinder finder;
-  const Json json = Json::parse(text, text + bytes->size(), std::ref(finder),
-                                /*allow_exceptions=*/false);
+  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) {
     return invalid_input("{}: not a JSON object", path.string());
   }
-  if (finder.twice()) {
-    return invalid_input("{}: {} is there twice", path.string(), in_quotes(*finder.twice()));
+  if (const auto key = repeated_key(text)) {
+    return invalid_input("{}: {} is there twice", path.string(), in_quotes(*key));
   }
   for (const auto& [key, value] : json.items()) {
     if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys)) {

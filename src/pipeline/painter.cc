@@ -49,6 +49,13 @@ Result<Painter> Painter::open(const GenerateRequest& request, const CancelToken*
   painter.machine_ = std::move(*machine);
   painter.team_ = ThreadTeam(painter.machine_.threads);
   painter.backend_ = this_backend();
+  if (request.plan) {
+    auto plan = read_plan(*request.plan);
+    if (!plan) {
+      return plan.error();
+    }
+    painter.plan_ = std::move(*plan);
+  }
   auto model = open_model(request.model, request.weights, cancel, request.variant);
   if (!model) {
     return model.error();
@@ -81,11 +88,15 @@ Status Painter::use_grid(const Dims3& grid) {
   if (session_ && grid == grid_) {
     return {};
   }
+  auto plan = plan_on(grid);
+  if (!plan) {
+    return plan.error();
+  }
   session_.reset();
   loaded_ = false;
   SessionOptions options;
   options.machine = machine_;
-  options.plan.precision = *precision_from_name(request_->precision);  // checked by open()
+  options.plan = std::move(*plan);
   options.grid = grid;
   options.timesteps = chain_.options.timesteps;
   options.memory_limit = request_->memory_limit;
@@ -97,6 +108,19 @@ Status Painter::use_grid(const Dims3& grid) {
   session_ = std::move(*session);
   grid_ = grid;
   return {};
+}
+
+Result<Plan> Painter::plan_on(const Dims3& grid) const {
+  const Precision precision = *precision_from_name(request_->precision);  // checked by open()
+  if (!plan_) {
+    return Plan{precision};
+  }
+  if (Status status =
+          check_plan_fits(*plan_, {model_.name(), model_.sha256, grid, precision, machine_.isa});
+      !status) {
+    return status.error();
+  }
+  return plan_->plan;
 }
 
 Status Painter::load() {

@@ -19,6 +19,7 @@
 #include "mezzotint/generate.h"
 #include "pipeline/chain.h"
 #include "pipeline/model.h"
+#include "pipeline/plan_file.h"
 #include "pipeline/run_state.h"
 #include "pipeline/session.h"
 
@@ -36,6 +37,8 @@ class Painter {
   [[nodiscard]] const Chain& chain() const { return chain_; }
   // What the values of masks mean: the request's map, or the model's own labels.
   [[nodiscard]] const LabelMap& labels() const { return labels_; }
+  // The request's; null: the default plan.
+  [[nodiscard]] const PlanFile* plan() const { return plan_ ? &*plan_ : nullptr; }
   // What follows describes the grid in use.
   [[nodiscard]] const Dims3& grid() const { return grid_; }
   [[nodiscard]] const Session& session() const { return *session_; }
@@ -46,7 +49,7 @@ class Painter {
   [[nodiscard]] std::int64_t painting_floats() const;
 
   // Compiles for `grid` (x, y, z), unless that is in use already; weights of another grid go first.
-  // kResource when it cannot fit.
+  // kResource when it cannot fit, kInvalidInput when the plan is for something else.
   Status use_grid(const Dims3& grid);
   // Reads and packs the weights, unless they are there.
   Status load();
@@ -66,6 +69,7 @@ class Painter {
  private:
   Painter(const GenerateRequest& request, const CancelToken* cancel)
       : request_(&request), cancel_(cancel) {}
+  [[nodiscard]] Result<Plan> plan_on(const Dims3& grid) const;
   // SessionOptions::further_bytes
   [[nodiscard]] std::uint64_t further_bytes(const Dims3& grid) const;
   Status evaluate(std::span<const float> condition, std::span<const float> x, const StepInfo& step,
@@ -77,6 +81,7 @@ class Painter {
   ThreadTeam team_;
   Model model_;
   Chain chain_;
+  std::optional<PlanFile> plan_;
   std::unique_ptr<Backend> backend_;
   Dims3 grid_{};
   std::optional<Session> session_;

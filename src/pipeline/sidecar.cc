@@ -56,6 +56,9 @@ std::string make_sidecar(const SidecarFacts& facts) {
   json["Isa"] = std::string(name_of(facts.machine.isa));
   json["Backend"] = facts.session.backend();
   json["PlanSha256"] = facts.session.plan_hash();
+  if (facts.plan != nullptr) {
+    json["Plan"] = {{"File", facts.plan->name}, {"Sha256", facts.plan->sha256}};
+  }
   json["Export"] = facts.request.export_form;
   for (const WrittenVolume& volume : facts.volumes) {
     json["Volumes"].push_back({{"File", volume.file.filename().string()},

@@ -11,6 +11,7 @@
 #include "pipeline/chain.h"
 #include "pipeline/condition.h"
 #include "pipeline/model.h"
+#include "pipeline/plan_file.h"
 #include "pipeline/session.h"
 
 namespace mezzotint {
@@ -38,8 +39,9 @@ struct SidecarFacts {
   const Chain& chain;
   const std::vector<WrittenVolume>& volumes;
   const std::optional<WrittenMask>& segmentation;
-  std::string run_sha256;    // run_sha256() of the run
-  std::string noise_sha256;  // of --noise; empty: the seed's
+  std::string run_sha256;          // run_sha256() of the run
+  std::string noise_sha256;        // of --noise; empty: the seed's
+  const PlanFile* plan = nullptr;  // null: the default
 };
 
 // BIDS style (CamelCase keys; Gorgolewski et al., Scientific Data 2016), UTF-8, ending in a

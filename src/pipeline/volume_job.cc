@@ -133,6 +133,9 @@ std::vector<std::filesystem::path> VolumeJob::inputs() const {
   if (request_.noise) {
     paths.push_back(*request_.noise);
   }
+  if (request_.plan) {
+    paths.push_back(*request_.plan);
+  }
   return paths;
 }
 
@@ -278,6 +281,7 @@ GenerateOverview VolumeJob::overview() const {
       noise_ ? fmt::format("noise from {}", request_.noise->filename().string())
              : fmt::format("seed {}", request_.seed));
   overview.precision = request_.precision;
+  overview.plan = painter_.plan() != nullptr ? painter_.plan()->name : "";
   overview.isa = name_of(painter_.machine().isa);
   overview.processor = painter_.machine().processor;
   overview.threads = painter_.machine().threads;
@@ -442,7 +446,8 @@ Status VolumeJob::write_sidecar() {
                      written_,
                      segmentation_,
                      identity_,
-                     noise_ ? noise_->sha256() : ""};
+                     noise_ ? noise_->sha256() : "",
+                     painter_.plan()};
   const std::string sidecar = make_sidecar(facts);
   return outputs_->sidecar.write(std::as_bytes(std::span(sidecar)));
 }

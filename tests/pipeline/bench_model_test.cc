@@ -107,7 +107,7 @@ TEST(BenchModel, explains_every_op) {
   const auto subject = Subject::open(small_request());
   ASSERT_TRUE(subject);
   const auto explained =
-      explain_model(*subject, *make_cpu_backend(), test_machine(), Precision::kFp32);
+      explain_model(*subject, *make_cpu_backend(), test_machine(), Plan{});
   ASSERT_TRUE(explained) << explained.error().message;
   EXPECT_GT(explained->ops.size(), 100U);
   for (const Explanation& explanation : explained->ops) {

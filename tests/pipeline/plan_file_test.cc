@@ -1,0 +1,148 @@
+#include "pipeline/plan_file.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "formats/ckpt_files.h"
+
+namespace mezzotint::testing {
+namespace {
+
+PlanFile example() {
+  PlanFile file;
+  file.subject = {"model.pt", std::string(64, 'a'), {16, 24, 32}, Precision::kStrict, Isa::kAvx512};
+  file.version = "0.1.0";
+  file.backend = "cpu: oneDNN 3.0";
+  file.plan.precision = Precision::kStrict;
+  file.plan.layout = Layout::kRowMajor;
+  file.plan.entries["eps"] = {"onednn.conv", Layout::kChannelsLast,
+                              Fusions{Fusion::kNormalise, Fusion::kReorderOut}};
+  file.plan.entries["a \"b\""] = {"", Layout::kRowMajor, Fusions{}};
+  file.plan.entries["open"] = {};
+  file.provenance = {"Some CPU", 2, 0.5, 0.25, std::nullopt, 1e-6, {"first", "second"}};
+  return file;
+}
+
+Result<PlanFile> read(std::string_view text) {
+  const TemporaryFile file(text);
+  return read_plan(file.path());
+}
+
+// The example with one piece of its text replaced.
+Result<PlanFile> read_with(std::string_view piece, std::string_view replacement) {
+  std::string text = plan_json(example());
+  const std::size_t at = text.find(piece);
+  EXPECT_NE(at, std::string::npos) << piece;
+  return read(text.replace(at, piece.size(), replacement));
+}
+
+TEST(PlanFile, ReadsBackAsWritten) {
+  const TemporaryFile file("");
+  const PlanFile written = example();
+  expect_error(write_plan(written, file.path(), /*overwrite=*/false), "exists");
+  ASSERT_TRUE(write_plan(written, file.path(), /*overwrite=*/true).ok());
+  const auto read = read_plan(file.path());
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->plan.entries, written.plan.entries);
+  EXPECT_EQ(read->plan.layout, written.plan.layout);
+  EXPECT_EQ(read->plan.precision, written.plan.precision);
+  EXPECT_EQ(read->subject.model, written.subject.model);
+  EXPECT_EQ(read->subject.grid, written.subject.grid);
+  EXPECT_EQ(read->provenance.threads, 2);
+  EXPECT_EQ(read->provenance.measured_seconds, 0.25);
+  EXPECT_EQ(read->provenance.default_seconds, std::nullopt);
+  EXPECT_EQ(read->provenance.notes, written.provenance.notes);
+  EXPECT_EQ(read->name, file.path().filename().string());
+  EXPECT_EQ(read->sha256.size(), 64u);
+  EXPECT_EQ(plan_json(*read), plan_json(written));
+}
+
+TEST(PlanFile, ProvenanceMayBeLeftOut) {
+  std::string text = plan_json(example());
+  text.erase(text.find(",\n  \"provenance\""));
+  const auto plan = read(text + "}");
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  EXPECT_TRUE(plan->provenance.notes.empty());
+}
+
+TEST(PlanFile, RefusesOtherFiles) {
+  for (const char* text : {"", "[]", "{", "{}", R"({"kind": "mezzotint profile"})", "\x89PNG"}) {
+    expect_error(read(text), "is no plan of mezzotint");
+  }
+  const auto newer = read_with("\"schema\": 1", "\"schema\": 2");
+  expect_error(newer, "is a plan of schema 2, this version reads 1: make it again with");
+  EXPECT_EQ(newer.error().code, ErrorCode::kUnsupported);
+  expect_error(read_with("\"schema\": 1", "\"schema\": \"x\""), "of schema unknown");
+}
+
+// What a reader passed over would not be obeyed.
+TEST(PlanFile, RefusesWhatItDoesNotKnow) {
+  expect_error(read_with("\"grid\"", "\"gird\""), "unknown key `gird`; known are kind, schema,");
+  expect_error(read_with("\"implementation\"", "\"kernel\""), "op `eps`: unknown key `kernel`");
+  expect_error(read_with("\"sha256\"", "\"md5\""), "model: unknown key `md5`");
+  expect_error(read_with("\"threads\"", "\"date\""), "provenance: unknown key `date`");
+  expect_error(read_with("\"open\"", "\"eps\""), "`eps` is there twice");
+  expect_error(read_with("normalise", "normalize"),
+               "op `eps`: \"fuse\" must be a list of fusions, each once: concat, normalise,");
+  expect_error(read_with("reorder-out", "normalise"), "each once");
+  expect_error(read_with("channels-last", "nchw"),
+               "op `eps`: \"layout\" must be channels-last or channels-first");
+  expect_error(read_with("\"strict\"", "\"fp8\""), "\"precision\" must be");
+  expect_error(read_with("\"avx512\"", "\"sse\""), "\"isa\" must be avx2, avx512 or amx");
+}
+
+TEST(PlanFile, RefusesValuesOfAnotherKind) {
+  expect_error(read_with("\"onednn.conv\"", "3"), "op `eps`: \"implementation\" must be a text");
+  expect_error(read_with("\"0.1.0\"", "null"), "\"version\" must be a text");
+  expect_error(read_with("    24,", "    24.5,"), "\"grid\" must be three whole numbers");
+  expect_error(read_with("    24,", "    0,"), "\"grid\" must be from 1 to 4096");
+  expect_error(read_with("    24,", "    18446744073709551615,"), "\"grid\" must be from 1 to");
+  expect_error(read_with("    24,", ""), "\"grid\" must be three whole numbers");
+  expect_error(read_with("\"threads\": 2", "\"threads\": -1"), "\"threads\" must be from 0 to");
+  expect_error(read_with("0.25", "-0.25"), "\"measured_seconds\" must be a number of 0 or more");
+  expect_error(read_with("\"first\"", "1"), "\"notes\" must be texts");
+  expect_error(read_with("\"open\": {}", "\"open\": []"), "op `open`: must be an object");
+  expect_error(read_with(std::string(64, 'a'), "abc"), "\"sha256\" must be 64 hexadecimal digits");
+}
+
+TEST(PlanFile, HasLimits) {
+  expect_error(read_with("\"onednn.conv\"", '"' + std::string(1001, 'x') + '"'),
+               "\"implementation\" must be a text of at most 1000 bytes");
+  std::string ops;
+  for (int i = 0; i <= 10000; ++i) {
+    ops += fmt::format("\"{}\": {{}}, ", i);
+  }
+  expect_error(read_with("\"open\": {}", ops + "\"open\": {}"), "\"ops\" must be at most 10000");
+  expect_error(read(std::string((4 << 20) + 1, ' ')), "4194304");
+}
+
+// The line names what the plan is for, what was asked of it, and how to get another.
+TEST(PlanFile, FitsOnlyWhatItIsFor) {
+  PlanFile plan = example();
+  plan.name = "plan.json";
+  const PlanSubject right = plan.subject;
+  EXPECT_TRUE(check_plan_fits(plan, right).ok());
+
+  PlanSubject other = right;
+  other.model = "renamed.pt";
+  EXPECT_TRUE(check_plan_fits(plan, other).ok());
+  other.model_sha256 = std::string(64, 'b');
+  expect_error(check_plan_fits(plan, other),
+               "plan.json: this plan is for model `model.pt` (SHA-256 aaaaaaaaaaaa...), here it is "
+               "`renamed.pt` (SHA-256 bbbbbbbbbbbb...): make another with mezzotint tune --size "
+               "16x24x32 --precision strict --out FILE");
+  other = right;
+  other.grid = {32, 24, 16};
+  expect_error(check_plan_fits(plan, other), "for size 16x24x32, here it is 32x24x16: make");
+  other = right;
+  other.precision = Precision::kFp32;
+  expect_error(check_plan_fits(plan, other), "for precision strict, here it is fp32: make");
+  other = right;
+  other.isa = Isa::kAvx2;
+  expect_error(check_plan_fits(plan, other), "for instruction set avx512, here it is avx2: make");
+}
+
+}  // namespace
+}  // namespace mezzotint::testing
