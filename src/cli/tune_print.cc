@@ -31,9 +31,10 @@ double part(double amount, double whole) {
 
 void print_timings(const TuneReport& report) {
   const MeasuringCounts& counts = report.counts;
-  print_to(stdout, "  timings  {} ways to compute the ops of {} lowered networks: {} from the cache, {} measured in {:.0f} s",
-           counts.ways, report.networks,
-           counts.cached, counts.measured, counts.seconds);
+  print_to(stdout,
+           "  timings  {} ways to compute the ops of {} lowered networks: {} from the cache, {} "
+           "measured in {:.0f} s",
+           counts.ways, report.networks, counts.cached, counts.measured, counts.seconds);
   if (counts.measured > 0) {
     print_to(stdout, ", spread up to {:.0f} %", 100 * counts.largest_spread);
   }
@@ -129,9 +130,12 @@ ordered_json race_json(const TuneRace& race) {
 
 ordered_json timings_json(const TuneReport& report) {
   const MeasuringCounts& counts = report.counts;
-  return {{"ways", counts.ways},         {"cached", counts.cached},
-          {"measured", counts.measured}, {"predicted", counts.predicted()},
-          {"unsteady", counts.unsteady}, {"seconds", counts.seconds},
+  return {{"ways", counts.ways},
+          {"cached", counts.cached},
+          {"measured", counts.measured},
+          {"predicted", counts.predicted()},
+          {"unsteady", counts.unsteady},
+          {"seconds", counts.seconds},
           {"spread", counts.largest_spread}};
 }
 
@@ -209,7 +213,8 @@ void print_tune(const TuneReport& report, const Machine& machine) {
   print_losses(report);
   print_check(report);
   if (report.race) {
-    print_to(stdout, "raced      {} tuned, {} default, {} pairs; quartiles of the gain {:.1f} and "
+    print_to(stdout,
+             "raced      {} tuned, {} default, {} pairs; quartiles of the gain {:.1f} and "
              "{:.1f} %\n",
              milliseconds(report.race->tuned_seconds), milliseconds(report.race->default_seconds),
              report.race->pairs, 100 * report.race->low_gain, 100 * report.race->high_gain);

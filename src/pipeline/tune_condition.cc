@@ -26,7 +26,7 @@ std::optional<std::filesystem::path> shipped_mask(const Model& model) {
   return first;
 }
 
-Result<TuneCondition> from_mask(const std::filesystem::path& mask, const Subject& subject) {
+Result<std::vector<float>> from_mask(const std::filesystem::path& mask, const Subject& subject) {
   GenerateRequest request;
   request.mask = mask;
   request.size = subject.grid();
@@ -38,7 +38,7 @@ Result<TuneCondition> from_mask(const std::filesystem::path& mask, const Subject
   if (!condition) {
     return condition.error();
   }
-  return TuneCondition{encode_condition(*condition, *subject.model()), mask.string()};
+  return encode_condition(*condition, *subject.model());
 }
 
 // Half axes of label number `rank` of `count`, as parts of the grid's: from 0.8 inwards.
@@ -46,7 +46,7 @@ double half_axis(std::size_t rank, std::size_t count) {
   return 0.8 * static_cast<double>(count - rank) / static_cast<double>(count);
 }
 
-TuneCondition ellipsoids(const Subject& subject) {
+std::vector<float> ellipsoids(const Subject& subject) {
   const Recipe& recipe = recipe_of(subject.config().recipe);
   std::vector<int> labels;  // in the order of the channels
   for (int label = 1; label <= subject.config().condition_channels; ++label) {
@@ -75,27 +75,28 @@ TuneCondition ellipsoids(const Subject& subject) {
       }
     }
   }
-  TuneCondition condition{
-      std::vector<float>(static_cast<std::size_t>(
-          subject.elements(subject.config().condition_channels))),
-      "ellipsoids"};
-  encode_labels(volume, labels, recipe.off_value, recipe.on_value, condition.channels);
-  return condition;
+  std::vector<float> channels(
+      static_cast<std::size_t>(subject.elements(subject.config().condition_channels)));
+  encode_labels(volume, labels, recipe.off_value, recipe.on_value, channels);
+  return channels;
 }
 
 }  // namespace
 
-Result<TuneCondition> tune_condition(const Subject& subject,
-                                     const std::optional<std::filesystem::path>& mask) {
-  if (subject.model() == nullptr) {
-    if (mask) {
-      return invalid_input("{}: a mask needs a model that says what its labels are",
-                           mask->string());
-    }
-    return ellipsoids(subject);
+Result<std::optional<std::filesystem::path>> tune_mask(
+    const Subject& subject, const std::optional<std::filesystem::path>& given) {
+  if (subject.model() != nullptr) {
+    return given ? given : shipped_mask(*subject.model());
   }
-  const auto chosen = mask ? mask : shipped_mask(*subject.model());
-  return chosen ? from_mask(*chosen, subject) : ellipsoids(subject);
+  if (given) {
+    return invalid_input("{}: a mask needs a model that says what its labels are", given->string());
+  }
+  return given;
+}
+
+Result<std::vector<float>> tune_condition(const Subject& subject,
+                                          const std::optional<std::filesystem::path>& mask) {
+  return mask ? from_mask(*mask, subject) : ellipsoids(subject);
 }
 
 }  // namespace mezzotint

@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "mezzotint/result.h"
@@ -11,14 +10,14 @@
 
 namespace mezzotint {
 
-struct TuneCondition {
-  std::vector<float> channels;  // [C, z, y, x]
-  std::string source;           // for people
-};
+// `given`; else the first of the masks in the folder `masks` beside the checkpoint; nothing when
+// there is none. kInvalidInput when one is given for random weights, which have no labels.
+Result<std::optional<std::filesystem::path>> tune_mask(
+    const Subject& subject, const std::optional<std::filesystem::path>& given);
 
-// `mask` when given; else the first of the masks in the folder `masks` beside the checkpoint; else,
-// as for random weights, ellipsoids one within the other: a brain, in it the other labels.
-Result<TuneCondition> tune_condition(const Subject& subject,
-                                     const std::optional<std::filesystem::path>& mask);
+// Channels [C, z, y, x]: the mask's, or without one those of ellipsoids one within the other: a
+// brain, in it the other labels.
+Result<std::vector<float>> tune_condition(const Subject& subject,
+                                          const std::optional<std::filesystem::path>& mask);
 
 }  // namespace mezzotint

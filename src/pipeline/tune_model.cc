@@ -48,8 +48,9 @@ class Tuner {
 
   Result<TuneReport> run() {
     using Step = Status (Tuner::*)();
-    for (const Step step : {&Tuner::open_inputs, &Tuner::open_outputs, &Tuner::check_room,
-                            &Tuner::measure, &Tuner::choose, &Tuner::write}) {
+    for (const Step step :
+         {&Tuner::open_inputs, &Tuner::open_outputs, &Tuner::check_room, &Tuner::read_condition,
+          &Tuner::measure, &Tuner::choose, &Tuner::write}) {
       if (Status status = (this->*step)(); !status) {
         return status.error();
       }
@@ -75,13 +76,12 @@ class Tuner {
       return subject.error();
     }
     subject_.emplace(std::move(*subject));
-    auto condition = tune_condition(*subject_, request_.mask);
-    if (!condition) {
-      return condition.error();
+    auto mask = tune_mask(*subject_, request_.mask);
+    if (!mask) {
+      return mask.error();
     }
-    condition_ = std::move(*condition);
-    auto trial =
-        TuneTrial::create(*subject_, condition_.channels, backend_, machine_, cancel_);
+    mask_ = std::move(*mask);
+    auto trial = TuneTrial::create(*subject_, backend_, machine_, cancel_);
     if (!trial) {
       return trial.error();
     }
@@ -95,7 +95,11 @@ class Tuner {
 
   Status open_outputs() {
     const std::filesystem::path outputs[] = {request_.out};
-    if (Status status = check_outputs_spare_inputs(outputs, subject_->files()); !status) {
+    std::vector<std::filesystem::path> inputs = subject_->files();
+    if (mask_) {
+      inputs.push_back(*mask_);
+    }
+    if (Status status = check_outputs_spare_inputs(outputs, inputs); !status) {
       return status;
     }
     auto out = OutputFile::create(request_.out, request_.overwrite, kPlanBytes);
@@ -138,18 +142,29 @@ class Tuner {
     return {};
   }
 
+  Status read_condition() {
+    auto condition = tune_condition(*subject_, mask_);
+    if (!condition) {
+      return condition.error();
+    }
+    condition_ = std::move(*condition);
+    trial_->set_condition(condition_);
+    return {};
+  }
+
   [[nodiscard]] Status check_two(std::uint64_t other_bytes) const {
-    const std::uint64_t points = 2 * TuneTrial::kPoints + 8;  // x and eps each, and the sampler's
-    const std::uint64_t kept = points * sizeof(float) *
-                               static_cast<std::uint64_t>(
-                                   subject_->elements(subject_->config().image_channels));
-    return check_memory(resident_bytes() + default_bytes_ + other_bytes + kept, std::nullopt,
-                        machine_);
+    const MedDdpmConfig& config = subject_->config();
+    const std::int64_t images = 2 * TuneTrial::kPoints + 8;  // x and eps each, and the sampler's
+    const auto kept = static_cast<std::uint64_t>(
+        subject_->elements(images * config.image_channels + config.condition_channels));
+    return check_memory(resident_bytes() + default_bytes_ + other_bytes + kept * sizeof(float),
+                        std::nullopt, machine_);
   }
 
   [[nodiscard]] MeasuringOptions measuring_options() const {
     MeasuringOptions options;
     options.force = request_.force;
+    options.stopwatch = request_.stopwatch;
     options.most_seconds =
         std::max(kLeastMeasuringShare * request_.max_seconds,
                  request_.max_seconds - elapsed() - kFurtherEvaluations * predicted_seconds_);
@@ -292,8 +307,9 @@ class Tuner {
     }
     check.is_within = check.chain <= check.chain_limit;
     if (!check.is_within) {
-      return fmt::format("a chain of {} steps is off by a relative L2 of {:.2g}, allowed are {:.2g}",
-                         check.chain_steps, check.chain, check.chain_limit);
+      return fmt::format(
+          "a chain of {} steps is off by a relative L2 of {:.2g}, allowed are {:.2g}",
+          check.chain_steps, check.chain, check.chain_limit);
     }
     tuned_session_.emplace(std::move(*session));
     return std::string();
@@ -304,14 +320,13 @@ class Tuner {
     if (report_.check) {
       return {};
     }
-    if (Status status = trial_->run_reference([this](int done, int count) {
-          return tell("running the strict plan", done, count);
-        });
+    if (Status status = trial_->run_reference(
+            [this](int done, int count) { return tell("running the strict plan", done, count); });
         !status) {
       return status;
     }
     TuneCheck check;
-    check.condition = condition_.source;
+    check.condition = mask_ ? mask_->string() : "ellipsoids";
     check.timesteps = trial_->timesteps();
     check.chain_steps = trial_->steps();
     auto session = trial_->open(default_plan_);
@@ -330,9 +345,9 @@ class Tuner {
   }
 
   Status race() {
-    const auto race = race_plans(
-        *trial_, *default_session_, *tuned_session_,
-        [this](int done, int count) { return tell("racing", done, count); });
+    const auto race =
+        race_plans(*trial_, *default_session_, *tuned_session_,
+                   [this](int done, int count) { return tell("racing", done, count); });
     if (!race) {
       return race.error();
     }
@@ -340,9 +355,9 @@ class Tuner {
     if (is_tie(*race)) {
       return keep_default("the race against the default is a tie");
     }
-    report_.verdict = fmt::format(
-        "{:.1f} % faster than the default plan in a race of {} pairs of evaluations",
-        100 * (1 - race->tuned_seconds / race->default_seconds), race->pairs);
+    report_.verdict =
+        fmt::format("{:.1f} % faster than the default plan in a race of {} pairs of evaluations",
+                    100 * (1 - race->tuned_seconds / race->default_seconds), race->pairs);
     return {};
   }
 
@@ -384,7 +399,8 @@ class Tuner {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 
   std::optional<Subject> subject_;
-  TuneCondition condition_;
+  std::optional<std::filesystem::path> mask_;
+  std::vector<float> condition_;
   std::optional<TuneTrial> trial_;
   std::optional<OutputFile> out_;
   std::optional<TimingCache> cache_;

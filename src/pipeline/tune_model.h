@@ -21,10 +21,11 @@ struct TuneRequest {
   Precision precision = Precision::kFp32;
   std::filesystem::path out;
   bool overwrite = false;
-  std::filesystem::path cache;  // a folder; empty: cache_folder()
+  std::filesystem::path cache;                // a folder; empty: cache_folder()
   std::optional<std::filesystem::path> mask;  // what it is tried on: tune_condition()
   double max_seconds = 600;  // of all of it; what cannot be measured in that time is predicted
   bool force = false;        // also on a busy machine: MeasuringOptions::force
+  StopwatchOptions stopwatch;
 };
 
 struct TuneProgress {

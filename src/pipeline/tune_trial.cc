@@ -49,17 +49,16 @@ double relative_distance(std::span<const float> a, std::span<const float> b) {
   return sum == 0 ? 0 : std::sqrt(sum) / norm(b);
 }
 
-Result<TuneTrial> TuneTrial::create(Subject& subject, std::span<const float> condition,
-                                    const Backend& backend, const Machine& machine,
-                                    const CancelToken* cancel) {
-  TuneTrial trial(subject, condition, backend, machine, cancel);
+Result<TuneTrial> TuneTrial::create(Subject& subject, const Backend& backend,
+                                    const Machine& machine, const CancelToken* cancel) {
+  TuneTrial trial(subject, backend, machine, cancel);
   auto schedule = cosine_schedule(subject.timesteps());
   if (!schedule) {
     return schedule.error();
   }
   trial.schedule_ = std::move(*schedule);
-  auto timesteps = choose_timesteps(trial.schedule_, std::min(kSteps, subject.timesteps()),
-                                    Spacing::kTimestep);
+  auto timesteps =
+      choose_timesteps(trial.schedule_, std::min(kSteps, subject.timesteps()), Spacing::kTimestep);
   if (!timesteps) {
     return timesteps.error();
   }

@@ -1,4 +1,5 @@
-// A plan tried on what a user would do with it: a chain of steps on a mask, against the strict plan.
+// A plan tried on what a user would do with it: a chain of steps on a mask, against the strict
+// plan.
 #pragma once
 
 #include <cstddef>
@@ -36,10 +37,11 @@ class TuneTrial {
   // Called before each evaluation; false stops.
   using OnEvaluation = std::function<bool(int done, int count)>;
 
-  // `subject` and `condition` must outlive it.
-  static Result<TuneTrial> create(Subject& subject, std::span<const float> condition,
-                                  const Backend& backend, const Machine& machine,
+  // All arguments must outlive it.
+  static Result<TuneTrial> create(Subject& subject, const Backend& backend, const Machine& machine,
                                   const CancelToken* cancel);
+  // [C, z, y, x], which must outlive it, too. Before anything is opened.
+  void set_condition(std::span<const float> condition) { condition_ = condition; }
 
   // The timesteps of the points.
   [[nodiscard]] std::vector<int> timesteps() const;
@@ -55,9 +57,9 @@ class TuneTrial {
   Status run_reference(const OnEvaluation& on_evaluation);
   // The distance from the strict plan's prediction at each point.
   Result<std::vector<double>> distances(Session& session);
-  // The distance of the finished volume. What the budget of an evaluation allows: that of a chain of
-  // the same plan whose every prediction is off by `disturbance` (relative L2) in one fixed random
-  // direction, as a systematic error would be, from the undisturbed one.
+  // The distance of the finished volume. What the budget of an evaluation allows: that of a chain
+  // of the same plan whose every prediction is off by `disturbance` (relative L2) in one fixed
+  // random direction, as a systematic error would be, from the undisturbed one.
   Result<double> chain_distance(Session& session, const OnEvaluation& on_evaluation);
   Result<double> disturbed_distance(Session& session, double disturbance,
                                     const OnEvaluation& on_evaluation);
@@ -65,10 +67,9 @@ class TuneTrial {
   Result<double> time(Session& session);
 
  private:
-  TuneTrial(Subject& subject, std::span<const float> condition, const Backend& backend,
-            const Machine& machine, const CancelToken* cancel)
+  TuneTrial(Subject& subject, const Backend& backend, const Machine& machine,
+            const CancelToken* cancel)
       : subject_(&subject),
-        condition_(condition),
         backend_(&backend),
         machine_(&machine),
         cancel_(cancel),

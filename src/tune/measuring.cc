@@ -74,8 +74,7 @@ Status measure_ways(OpTable& table, TimingCache& cache, const Stopwatch& stopwat
     const TableOp& op = table.op(id.op);
     StopwatchOptions watch = options.stopwatch;
     watch.lost_seconds = kLostFactor * fastest_timed(op);
-    const auto timing =
-        stopwatch.measure(op.graph, *table.way(id).implementation, watch, cancel);
+    const auto timing = stopwatch.measure(op.graph, *table.way(id).implementation, watch, cancel);
     if (!timing) {
       return timing.error();
     }

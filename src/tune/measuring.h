@@ -35,9 +35,9 @@ struct MeasuringCounts {
 using OnMeasured = std::function<bool(int done, int count)>;
 
 // Measures on, where an earlier call with the same `counts` left off. Ways that are more than three
-// times slower than the op's fastest so far are run once. An unsteady timing serves this table; only
-// with `force` it is kept in the cache. kResource when too much is unsteady, unless forced: the
-// machine is busy, and choices by such timings would be chance.
+// times slower than the op's fastest so far are run once. An unsteady timing serves this table;
+// only with `force` it is kept in the cache. kResource when too much is unsteady, unless forced:
+// the machine is busy, and choices by such timings would be chance.
 Status measure_ways(OpTable& table, TimingCache& cache, const Stopwatch& stopwatch,
                     const MeasuringOptions& options, const OnMeasured& on_measured,
                     const CancelToken* cancel, MeasuringCounts& counts);

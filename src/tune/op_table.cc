@@ -37,10 +37,10 @@ Result<std::size_t> OpTable::add(const OpView& view) {
       continue;
     }
     const bool is_priced = std::isfinite(choice.one_thread_seconds);
-    op.ways.push_back({implementations[i],
-                       is_priced ? choice.predicted_seconds
-                                 : std::numeric_limits<double>::infinity(),
-                       implementations[i]->error_growth(alone), std::nullopt});
+    op.ways.push_back(
+        {implementations[i],
+         is_priced ? choice.predicted_seconds : std::numeric_limits<double>::infinity(),
+         implementations[i]->error_growth(alone), std::nullopt});
   }
   by_text_[std::move(text)] = ops_.size();
   ops_.push_back(std::move(op));

@@ -63,9 +63,7 @@ class Chooser {
 
  private:
   static PlanChoice with_gap(PlanChoice choice, double lower_bound) {
-    choice.gap = choice.seconds > lower_bound
-                     ? (choice.seconds - lower_bound) / choice.seconds
-                     : 0;
+    choice.gap = choice.seconds > lower_bound ? (choice.seconds - lower_bound) / choice.seconds : 0;
     // Sums of the same terms in another order.
     choice.gap = choice.gap < 1e-9 ? 0 : choice.gap;
     return choice;

@@ -70,9 +70,9 @@ class PlanSpace {
   [[nodiscard]] const std::vector<FormPair>& pairs() const { return pairs_; }
   [[nodiscard]] int lowered() const { return lowered_; }
 
-  // Once the forms' ops are measured. Drops a form in another layout that is slower than the default
-  // by more than twice its conversions: neighbours in the same layout could save those and, on
-  // their side, as much again. Then lowers each two forms that meet, whose ops may be new.
+  // Once the forms' ops are measured. Drops a form in another layout that is slower than the
+  // default by more than twice its conversions: neighbours in the same layout could save those and,
+  // on their side, as much again. Then lowers each two forms that meet, whose ops may be new.
   Status join_forms();
   [[nodiscard]] int dropped_forms() const { return dropped_; }
 

@@ -39,7 +39,7 @@ struct TunePutBack {
 struct TuneCheck {
   std::string condition;  // where it is from
   std::vector<int> timesteps;
-  std::vector<double> tuned;    // of the prediction at each timestep
+  std::vector<double> tuned;     // of the prediction at each timestep
   std::vector<double> standard;  // the default plan's
   double limit = 0;
   int chain_steps = 0;
@@ -63,9 +63,9 @@ struct TuneReport {
   std::string out;
   std::string cache;
   MeasuringCounts counts;
-  int networks = 0;        // lowered
-  int dropped_forms = 0;   // that could not win
-  double gap = 0;          // 0: the optimum of the timings
+  int networks = 0;            // lowered
+  int dropped_forms = 0;       // that could not win
+  double gap = 0;              // 0: the optimum of the timings
   double default_seconds = 0;  // sums of the timings
   double tuned_seconds = 0;
   std::vector<TuneDecision> decisions;  // largest gain first

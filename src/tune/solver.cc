@@ -195,8 +195,7 @@ class BranchAndBound {
 
   // Variables below `variable` have values; `least` is each factor's least entry under them.
   void branch(std::size_t variable, const std::vector<double>& least) {
-    if (++nodes_ > most_nodes_ ||
-        std::accumulate(least.begin(), least.end(), 0.0) >= best_cost_) {
+    if (++nodes_ > most_nodes_ || std::accumulate(least.begin(), least.end(), 0.0) >= best_cost_) {
       return;
     }
     if (variable == values_.size()) {

@@ -15,7 +15,9 @@
 namespace mezzotint {
 namespace {
 
-constexpr std::size_t kFlushBytes = std::size_t{64} << 20;
+constexpr std::size_t kMostFlushBytes = std::size_t{64} << 20;
+// Times the op's own bytes: what other ops touch between two uses of a value grows with the values.
+constexpr std::size_t kFlushFactor = 8;
 constexpr std::uint64_t kSeed = 1;
 
 // A pattern of noise as long as it takes for no pattern to matter, over and over.
@@ -24,8 +26,7 @@ void fill_with_noise(std::span<float> out) {
   const std::span<float> start = out.first(std::min(kPattern, out.size()));
   fill_normal({kSeed, 0, 0}, /*first_index=*/0, start);
   for (std::size_t at = start.size(); at < out.size(); at += kPattern) {
-    std::memcpy(out.data() + at, start.data(),
-                std::min(kPattern, out.size() - at) * sizeof(float));
+    std::memcpy(out.data() + at, start.data(), std::min(kPattern, out.size() - at) * sizeof(float));
   }
 }
 
@@ -78,9 +79,11 @@ class Operands {
 
   std::vector<Buffer> inputs;
   std::vector<Buffer> outputs;
+  std::size_t bytes = 0;
 
  private:
   Status add(const Value& value) {
+    bytes += static_cast<std::size_t>(value.type.bytes());
     auto buffer = AlignedBuffer::allocate(static_cast<std::size_t>(value.type.bytes()));
     if (!buffer) {
       return buffer.error();
@@ -114,7 +117,7 @@ bool is_steady(const OpTiming& timing, const StopwatchOptions& options) {
 }
 
 Result<Stopwatch> Stopwatch::create(const Target& target, const ThreadTeam& team) {
-  auto flush = AlignedBuffer::allocate(kFlushBytes);
+  auto flush = AlignedBuffer::allocate(kMostFlushBytes);
   if (!flush) {
     return flush.error();
   }
@@ -144,8 +147,10 @@ Result<OpTiming> Stopwatch::measure(const Graph& graph, const Implementation& im
     std::memset(workspace->data(), 0, workspace->size());
   }
   const ComputeScope scope(*team_);
+  const std::size_t flushed =
+      std::min(flush_.size(), kFlushFactor * (operands.bytes + (*kernel)->packed_bytes()));
   const auto run = [&] {
-    std::memset(flush_.data(), 1, flush_.size());
+    std::memset(flush_.data(), 1, flushed);
     const auto start = std::chrono::steady_clock::now();
     (*kernel)->launch({operands.inputs, operands.outputs, workspace->data(), *team_});
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -158,15 +163,18 @@ Result<OpTiming> Stopwatch::measure(const Graph& graph, const Implementation& im
   OpTiming best;
   for (int repetition = 0; repetition <= options.repetitions; ++repetition) {
     std::vector<double> seconds;
-    double total = 0;
-    while (static_cast<int>(seconds.size()) < options.least_runs ||
-           (total < options.enough_seconds &&
-            static_cast<int>(seconds.size()) < options.most_runs)) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto is_enough = [&] {
+      const auto runs = static_cast<int>(seconds.size());
+      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+      return runs >= options.least_runs &&
+             (runs >= options.most_runs || elapsed.count() >= options.enough_seconds);
+    };
+    while (!is_enough()) {
       if (cancelled()) {
         return stopped;
       }
       seconds.push_back(run());
-      total += seconds.back();
     }
     const OpTiming timing = summarise_runs(std::move(seconds));
     if (best.runs == 0 || timing.spread < best.spread) {

@@ -22,7 +22,7 @@ struct OpTiming {
 struct StopwatchOptions {
   int least_runs = 3;
   int most_runs = 25;
-  double enough_seconds = 0.1;  // timed in all; then least_runs are enough
+  double enough_seconds = 0.1;  // of runs and what is between them; then least_runs are enough
   // Above this an op that takes long enough to matter is measured anew, so many times at most; the
   // least spread counts.
   double most_spread = 0.25;
@@ -42,9 +42,9 @@ class Stopwatch {
   static Result<Stopwatch> create(const Target& target, const ThreadTeam& team);
 
   // The one op of `graph` (one_op_graph), computed by `implementation`, which does not refuse it.
-  // Inputs hold noise. Before each run another 64 MB are written, so that weights and inputs come
-  // from as far away as in a network, where other ops have been at work since they were last used.
-  // kCancelled between runs.
+  // Inputs hold noise. Before each run other memory is written, 8 times what the op touches, at
+  // most 64 MB, so that weights and inputs come from as far away as in a network, where other ops
+  // have been at work since they were last used. kCancelled between runs.
   [[nodiscard]] Result<OpTiming> measure(const Graph& graph, const Implementation& implementation,
                                          const StopwatchOptions& options,
                                          const CancelToken* cancel) const;

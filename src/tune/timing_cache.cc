@@ -104,7 +104,8 @@ Content parse(std::string_view text, std::string_view header) {
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     // A last line without its end was being written.
-    if (auto entry = end == std::string_view::npos ? std::nullopt : parse_line(text.substr(0, end))) {
+    if (auto entry =
+            end == std::string_view::npos ? std::nullopt : parse_line(text.substr(0, end))) {
       content.timings.insert_or_assign(std::move(entry->first), entry->second);
     } else {
       ++content.dropped;

@@ -130,7 +130,8 @@ TEST(Solver, ChainWithSkipsIsSolvedExactly) {
 }
 
 TEST(Solver, SaysWhenNothingIsAllowed) {
-  const DiscreteProblem problem{{2, 2}, {{{0}, {kForbidden, 1}}, {{0, 1}, {0, 0, kForbidden, kForbidden}}}};
+  const DiscreteProblem problem{{2, 2},
+                                {{{0}, {kForbidden, 1}}, {{0, 1}, {0, 0, kForbidden, kForbidden}}}};
   EXPECT_EQ(solve(problem).cost, kForbidden);
   EXPECT_EQ(solve(problem, {/*most_entries=*/1}).cost, kForbidden);
 }
