@@ -49,10 +49,7 @@ Status measure_ways(OpTable& table, TimingCache& cache, const Stopwatch& stopwat
                     const MeasuringOptions& options, const OnMeasured& on_measured,
                     const CancelToken* cancel, MeasuringCounts& counts) {
   std::vector<WayId> left;
-  counts.ways = 0;
-  for (const TableOp& op : table.ops()) {
-    counts.ways += static_cast<int>(op.ways.size());
-  }
+  counts.ways = table.ways();
   for (const WayId& id : table.unmeasured()) {
     if (const auto timing = cache.find(table.op(id.op).text, table.way(id).name())) {
       table.set_timing(id, *timing);

@@ -60,6 +60,14 @@ void OpTable::set_timing(const WayId& id, const OpTiming& timing) {
   }
 }
 
+int OpTable::ways() const {
+  std::size_t count = 0;
+  for (const TableOp& op : ops_) {
+    count += op.is_used ? op.ways.size() : 0;
+  }
+  return static_cast<int>(count);
+}
+
 std::vector<WayId> OpTable::unmeasured() const {
   struct Candidate {
     WayId id;
@@ -68,6 +76,9 @@ std::vector<WayId> OpTable::unmeasured() const {
   };
   std::vector<Candidate> candidates;
   for (std::size_t op = 0; op < ops_.size(); ++op) {
+    if (!ops_[op].is_used) {
+      continue;
+    }
     double best = std::numeric_limits<double>::infinity();
     for (const Way& way : ops_[op].ways) {
       best = std::min(best, way.predicted_seconds);

@@ -29,6 +29,7 @@ struct TableOp {
   std::string text;  // of it
   std::vector<Way> ways;
   std::map<std::string, std::string> refusals;  // by implementation
+  bool is_used = false;                         // by a plan that can be computed
 
   [[nodiscard]] const Way* find(const std::string& implementation) const;  // null: none such
 };
@@ -52,7 +53,12 @@ class OpTable {
   [[nodiscard]] const Way& way(const WayId& id) const { return ops_[id.op].ways[id.way]; }
   void set_timing(const WayId& id, const OpTiming& timing);
 
-  // What has no timing: what is expected to be an op's fastest first, and of these the slowest op.
+  void use(std::size_t op) { ops_[op].is_used = true; }
+  // Of the used ops.
+  [[nodiscard]] int ways() const;
+
+  // Of the used ops, what has no timing: what is expected to be an op's fastest first, and of these
+  // the slowest op.
   [[nodiscard]] std::vector<WayId> unmeasured() const;
 
   // As measured; else as predicted, times what measured runs of that implementation (or of any,

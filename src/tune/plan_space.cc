@@ -36,18 +36,6 @@ std::set<std::string> values_of(const OpView& view) {
   return names;
 }
 
-// Every subset, the empty one first.
-std::vector<Fusions> subsets(const Fusions& all) {
-  std::vector<Fusions> made{{}};
-  for (const Fusion fusion : all) {
-    for (std::size_t i = 0, count = made.size(); i < count; ++i) {
-      made.push_back(made[i]);
-      made.back().insert(fusion);
-    }
-  }
-  return made;
-}
-
 bool share(const std::set<std::string>& a, const std::set<std::string>& b) {
   return std::ranges::any_of(a, [&](const std::string& name) { return b.contains(name); });
 }
@@ -95,6 +83,7 @@ Result<PlanSpace> PlanSpace::explore(const Graph& graph, const Backend& backend,
     return base.error();
   }
   space.default_ops_ = std::move(base->ops);
+  space.use(space.default_ops_);
   for (const auto& taken : base->taken) {
     if (Status status = space.add_variable(taken.first); !status) {
       return status.error();
@@ -114,39 +103,61 @@ Status PlanSpace::add_variable(const std::string& convolution) {
   for (const Layout layout : {Layout::kChannelsLast, Layout::kRowMajor}) {
     const std::optional<Layout> asked =
         layout == options_->plan.layout ? std::nullopt : std::optional(layout);
-    const auto everything = lower_entries(
-        {{convolution, {"", asked, Fusions(std::begin(kAllFusions), std::end(kAllFusions))}}});
-    if (!everything) {
-      return everything.error();
-    }
-    const auto taken = everything->taken.find(convolution);
-    for (const Fusions& fuse :
-         subsets(taken == everything->taken.end() ? Fusions() : taken->second)) {
-      if (asked == standard.layout && fuse == *standard.fuse) {
-        continue;
-      }
-      if (Status status = add_form(variable, {"", asked, fuse}); !status) {
-        return status;
-      }
+    if (Status status = add_forms(variable, asked); !status) {
+      return status;
     }
   }
   variables_.push_back(std::move(variable));
   return {};
 }
 
-Status PlanSpace::add_form(PlanVariable& variable, const PlanEntry& entry) {
+// From nothing fused on, one fusion more at a time for as long as something computes it.
+Status PlanSpace::add_forms(PlanVariable& variable, std::optional<Layout> layout) {
+  const auto everything =
+      lower_entries({{variable.convolution,
+                      {"", layout, Fusions(std::begin(kAllFusions), std::end(kAllFusions))}}});
+  if (!everything) {
+    return everything.error();
+  }
+  const auto found = everything->taken.find(variable.convolution);
+  const Fusions there = found == everything->taken.end() ? Fusions() : found->second;
+  std::vector<Fusions> next{{}};
+  std::set<Fusions> seen{{}};
+  while (!next.empty()) {
+    const Fusions fuse = std::move(next.back());
+    next.pop_back();
+    const auto is_possible = add_form(variable, {"", layout, fuse});
+    if (!is_possible) {
+      return is_possible.error();
+    }
+    for (const Fusion fusion : there) {
+      Fusions more = fuse;
+      more.insert(fusion);
+      if ((*is_possible || fuse.empty()) && seen.insert(more).second) {
+        next.push_back(std::move(more));
+      }
+    }
+  }
+  return {};
+}
+
+Result<bool> PlanSpace::add_form(PlanVariable& variable, const PlanEntry& entry) {
+  if (entry.layout == variable.forms[0].layout && entry.fuse == variable.forms[0].fuse) {
+    return true;
+  }
   auto lowering = lower_entries({{variable.convolution, entry}});
   if (!lowering) {
     return lowering.error();
   }
   const auto taken = lowering->taken.find(variable.convolution);
   if (!lowering->is_possible || taken == lowering->taken.end() || taken->second != *entry.fuse) {
-    return {};
+    return false;
   }
   const auto is_same = [&](const Form& form) { return form.ops == lowering->ops; };
   if (std::ranges::any_of(variable.forms, is_same)) {
-    return {};
+    return true;
   }
+  use(lowering->ops);
   Form form{entry.layout, *entry.fuse, std::move(lowering->ops), {}, {}, {}};
   for (const auto& [name, id] : form.ops) {
     const auto found = default_ops_.find(name);
@@ -165,7 +176,7 @@ Status PlanSpace::add_form(PlanVariable& variable, const PlanEntry& entry) {
     }
   }
   variable.forms.push_back(std::move(form));
-  return {};
+  return true;
 }
 
 PlanEntry PlanSpace::entry_of(const PlanVariable& variable, std::size_t form) const {
@@ -207,6 +218,9 @@ Status PlanSpace::join_forms() {
           if (!ops) {
             return ops.error();
           }
+          if (ops->has_value()) {
+            use(**ops);
+          }
           pairs_.push_back({i, j, a, b, std::move(*ops)});
         }
       }
@@ -233,6 +247,12 @@ Result<std::optional<StepOps>> PlanSpace::lower_forms(const std::vector<std::siz
                 taken->second == variables_[i].forms[forms[i]].fuse;
   }
   return is_obeyed ? std::optional(std::move(lowering->ops)) : std::nullopt;
+}
+
+void PlanSpace::use(const StepOps& ops) {
+  for (const auto& op : ops) {
+    table_.use(op.second);
+  }
 }
 
 double PlanSpace::seconds(const StepOps& ops) const {

@@ -56,9 +56,9 @@ class PlanSpace {
  public:
   // `options.plan` is the default, with an entry for each of its ops that names its implementation
   // and, of a convolution, what is fused. A convolution may have each subset of the fusions that
-  // are there for it, in either layout, that some implementation computes. Left out: what two
-  // convolutions could fuse goes to the one that the default lets take it, or stays apart.
-  // The first three must outlive the space.
+  // are there for it, in either layout, that some implementation computes. Left out: what holds a
+  // set that nothing computes; and what two convolutions could fuse goes to the one that the
+  // default lets take it, or stays apart. The first three must outlive the space.
   static Result<PlanSpace> explore(const Graph& graph, const Backend& backend,
                                    const CompileOptions& options, OnLowered on_lowered);
 
@@ -95,8 +95,11 @@ class PlanSpace {
         table_(backend, options.target()) {}
 
   Status add_variable(const std::string& convolution);
-  Status add_form(PlanVariable& variable, const PlanEntry& entry);
+  Status add_forms(PlanVariable& variable, std::optional<Layout> layout);
+  // Whether something computes it.
+  Result<bool> add_form(PlanVariable& variable, const PlanEntry& entry);
   Result<Lowering> lower_entries(const std::map<std::string, PlanEntry>& changed);
+  void use(const StepOps& ops);
   [[nodiscard]] bool meet(const Form& a, const Form& b) const;
   [[nodiscard]] PlanEntry entry_of(const PlanVariable& variable, std::size_t form) const;
 

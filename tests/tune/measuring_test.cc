@@ -39,6 +39,7 @@ class MeasuringTest : public ::testing::Test {
     OpTable table(*backend_, target_);
     const auto id = table.add({graph_, graph_.op(0)});
     EXPECT_TRUE(id.ok());
+    table.use(*id);
     return table;
   }
 
