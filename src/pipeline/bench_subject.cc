@@ -96,6 +96,7 @@ Result<Subject> Subject::open_files(const SubjectRequest& request) {
     const auto keys = med_ddpm_keys(subject.config_);
     subject.parameters_ = std::make_unique<RandomParameters>(*keys, request.seed);
   }
+  subject.timesteps_ = timesteps;
   subject.timestep_ = request.timestep.value_or(timesteps / 2);
   if (request.input) {
     if (Status status = subject.open_input(*request.input); !status) {

@@ -44,6 +44,9 @@ class Subject {
   [[nodiscard]] const MedDdpmConfig& config() const { return config_; }
   [[nodiscard]] const std::array<std::int64_t, 3>& grid() const { return grid_; }
   [[nodiscard]] int timestep() const { return timestep_; }
+  [[nodiscard]] int timesteps() const { return timesteps_; }  // length of its schedule
+  // Null when there is no checkpoint.
+  [[nodiscard]] const Model* model() const { return model_.get(); }
   [[nodiscard]] ParameterSource& parameters() { return *parameters_; }
   [[nodiscard]] std::int64_t elements(std::int64_t channels) const {
     return channels * grid_[0] * grid_[1] * grid_[2];
@@ -72,6 +75,7 @@ class Subject {
   MedDdpmConfig config_;
   std::array<std::int64_t, 3> grid_{};
   int timestep_ = 0;
+  int timesteps_ = 0;
   std::uint64_t seed_ = 0;
   std::unique_ptr<Model> model_;  // parameters_ may refer to it
   std::unique_ptr<ParameterSource> parameters_;

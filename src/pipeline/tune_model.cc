@@ -1,0 +1,430 @@
+#include "pipeline/tune_model.h"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+#include "base/cache_folder.h"
+#include "base/error.h"
+#include "base/output_file.h"
+#include "base/system.h"
+#include "mezzotint/version.h"
+#include "pipeline/machine.h"
+#include "pipeline/no_throw.h"
+#include "pipeline/outputs.h"
+#include "pipeline/plan_file.h"
+#include "pipeline/tune_condition.h"
+#include "pipeline/tune_race.h"
+#include "pipeline/tune_trial.h"
+#include "tune/decisions.h"
+#include "tune/plan_choice.h"
+
+namespace mezzotint {
+namespace {
+
+constexpr std::uint64_t kPlanBytes = 1 << 20;  // more than any plan takes
+constexpr std::size_t kMostOpsWithLosses = 10;
+constexpr int kMostPutBack = 16;
+// Evaluations after the timings: two chains and a half each of the strict and the chosen plan, the
+// points, the race.
+constexpr double kFurtherEvaluations = 3 * TuneTrial::kSteps + 3 * TuneTrial::kPoints + 12;
+// What of the time is for timings at least, however slow the network.
+constexpr double kLeastMeasuringShare = 0.3;
+
+double worst(const std::vector<double>& values) {
+  return values.empty() ? 0 : *std::ranges::max_element(values);
+}
+
+class Tuner {
+ public:
+  Tuner(const TuneRequest& request, const Backend& backend, const Machine& machine,
+        const OnTuneProgress& on_progress, const CancelToken* cancel)
+      : request_(request),
+        backend_(backend),
+        machine_(machine),
+        on_progress_(on_progress),
+        cancel_(cancel),
+        team_(machine.threads) {}
+
+  Result<TuneReport> run() {
+    using Step = Status (Tuner::*)();
+    for (const Step step :
+         {&Tuner::open_inputs, &Tuner::open_outputs, &Tuner::check_room, &Tuner::read_condition,
+          &Tuner::measure, &Tuner::choose, &Tuner::write}) {
+      if (Status status = (this->*step)(); !status) {
+        return status.error();
+      }
+    }
+    report_.total_seconds = elapsed();
+    return std::move(report_);
+  }
+
+ private:
+  [[nodiscard]] double elapsed() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+  // False when the work should stop.
+  bool tell(const char* stage, int done, int count) const {
+    on_progress_({stage, done, count});
+    return cancel_ == nullptr || !cancel_->requested();
+  }
+
+  Status open_inputs() {
+    auto subject = Subject::open(request_.subject);
+    if (!subject) {
+      return subject.error();
+    }
+    subject_.emplace(std::move(*subject));
+    auto mask = tune_mask(*subject_, request_.mask);
+    if (!mask) {
+      return mask.error();
+    }
+    mask_ = std::move(*mask);
+    auto trial = TuneTrial::create(*subject_, backend_, machine_, cancel_);
+    if (!trial) {
+      return trial.error();
+    }
+    trial_.emplace(std::move(*trial));
+    report_.model = subject_->name();
+    report_.grid = subject_->grid();
+    report_.precision = name_of(request_.precision);
+    report_.out = request_.out.string();
+    return {};
+  }
+
+  Status open_outputs() {
+    const std::filesystem::path outputs[] = {request_.out};
+    std::vector<std::filesystem::path> inputs = subject_->files();
+    if (mask_) {
+      inputs.push_back(*mask_);
+    }
+    if (Status status = check_outputs_spare_inputs(outputs, inputs); !status) {
+      return status;
+    }
+    auto out = OutputFile::create(request_.out, request_.overwrite, kPlanBytes);
+    if (!out) {
+      return out.error();
+    }
+    out_.emplace(std::move(*out));
+    const auto folder = make_cache_folder(request_.cache);
+    if (!folder) {
+      return folder.error();
+    }
+    auto cache = TimingCache::open(*folder, timing_scope(backend_, machine_));
+    if (!cache) {
+      return cache.error();
+    }
+    cache_.emplace(std::move(*cache));
+    report_.cache = cache_->path().string();
+    if (!cache_->note().empty()) {
+      report_.notes.push_back(cache_->note());
+    }
+    return {};
+  }
+
+  // The race holds two plans; a faster plan may take more memory than the default, so when that is
+  // known it is asked again.
+  Status check_room() {
+    Plan plan;
+    plan.precision = request_.precision;
+    auto session = trial_->compile_plan(plan);
+    if (!session) {
+      return session.error();
+    }
+    default_bytes_ = session->predicted_bytes();
+    if (Status status = check_two(default_bytes_); !status) {
+      return status;
+    }
+    default_plan_ = plan;
+    default_plan_.entries = session->program().plan_entries();
+    predicted_seconds_ = session->program().predicted_seconds();
+    return {};
+  }
+
+  Status read_condition() {
+    auto condition = tune_condition(*subject_, mask_);
+    if (!condition) {
+      return condition.error();
+    }
+    condition_ = std::move(*condition);
+    trial_->set_condition(condition_);
+    return {};
+  }
+
+  [[nodiscard]] Status check_two(std::uint64_t other_bytes) const {
+    const MedDdpmConfig& config = subject_->config();
+    const std::int64_t images = 2 * TuneTrial::kPoints + 8;  // x and eps each, and the sampler's
+    const auto kept = static_cast<std::uint64_t>(
+        subject_->elements(images * config.image_channels + config.condition_channels));
+    return check_memory(resident_bytes() + default_bytes_ + other_bytes + kept * sizeof(float),
+                        std::nullopt, machine_);
+  }
+
+  [[nodiscard]] MeasuringOptions measuring_options() const {
+    MeasuringOptions options;
+    options.force = request_.force;
+    options.stopwatch = request_.stopwatch;
+    options.most_seconds =
+        std::max(kLeastMeasuringShare * request_.max_seconds,
+                 request_.max_seconds - elapsed() - kFurtherEvaluations * predicted_seconds_);
+    return options;
+  }
+
+  Status measure() {
+    auto graph = tabulated_network(subject_->config(), subject_->grid(), trial_->steps());
+    if (!graph) {
+      return graph.error();
+    }
+    graph_ = std::move(*graph);
+    compile_options_.machine = machine_;
+    compile_options_.plan = default_plan_;
+    auto space = PlanSpace::explore(graph_, backend_, compile_options_,
+                                    [this](int done) { return tell("exploring", done, 0); });
+    if (!space) {
+      return space.error();
+    }
+    space_.emplace(std::move(*space));
+    const auto stopwatch = Stopwatch::create(compile_options_.target(), team_);
+    if (!stopwatch) {
+      return stopwatch.error();
+    }
+    const MeasuringOptions options = measuring_options();
+    const auto time_ways = [&] {
+      return measure_ways(
+          space_->table(), *cache_, *stopwatch, options,
+          [this](int done, int count) { return tell("measuring", done, count); }, cancel_,
+          report_.counts);
+    };
+    if (Status status = time_ways(); !status) {
+      return status;
+    }
+    if (Status status = space_->join_forms(); !status) {
+      return status;
+    }
+    if (Status status = time_ways(); !status) {
+      return status;
+    }
+    report_.networks = space_->lowered();
+    report_.dropped_forms = space_->dropped_forms();
+    if (const int predicted = report_.counts.predicted(); predicted > 0) {
+      report_.notes.push_back(fmt::format(
+          "{} of {} ways were not measured in the time given: predictions stand in for them",
+          predicted, report_.counts.ways));
+    }
+    return {};
+  }
+
+  // Until a plan keeps within the budgets. With everything put back, it is the default.
+  Status choose() {
+    const PlanChoice standard = default_choice(*space_);
+    report_.default_seconds = standard.seconds;
+    for (;;) {
+      auto chosen = choose_plan(*space_, put_back_);
+      if (!chosen) {
+        return chosen.error();
+      }
+      chosen_ = std::move(*chosen);
+      report_.gap = chosen_.gap;
+      report_.tuned_seconds = chosen_.seconds;
+      report_.decisions = decisions_of(*space_, standard, chosen_);
+      report_.losses = losses_of(*space_, chosen_, kMostOpsWithLosses);
+      if (report_.decisions.empty()) {
+        return keep_default("no choice is faster than the default plan's");
+      }
+      auto reason = try_plan();
+      if (!reason) {
+        return reason.error();
+      }
+      if (reason->empty()) {
+        return race();
+      }
+      if (static_cast<int>(report_.put_back.size()) == kMostPutBack) {
+        return keep_default("no faster plan keeps within the budgets");
+      }
+      put_back_worst(*reason);
+    }
+  }
+
+  Status keep_default(std::string why) {
+    report_.is_default = true;
+    report_.verdict = std::move(why) + ": the default plan was written";
+    return {};
+  }
+
+  // The op whose algorithm errs most, of equals the one that gains least.
+  void put_back_worst(const std::string& reason) {
+    const auto worst_one = std::ranges::max_element(
+        report_.decisions, [](const TuneDecision& a, const TuneDecision& b) {
+          const double more_a = a.error_growth / a.growth_before;
+          const double more_b = b.error_growth / b.growth_before;
+          return more_a != more_b ? more_a < more_b : a.gain_seconds > b.gain_seconds;
+        });
+    put_back_.insert(worst_one->op);
+    report_.put_back.push_back({worst_one->op, worst_one->to, reason});
+  }
+
+  // Which budget the chosen plan exceeds; empty: none.
+  Result<std::string> try_plan() {
+    auto session = trial_->compile_plan(chosen_.plan);
+    if (!session) {
+      return session.error();
+    }
+    if (Status status = check_two(session->predicted_bytes()); !status) {
+      return "memory: " + status.error().message;
+    }
+    if (Status status = prepare_reference(); !status) {
+      return status.error();
+    }
+    TuneCheck& check = *report_.check;
+    session = trial_->open(chosen_.plan);
+    if (!session) {
+      return session.error();
+    }
+    auto distances = trial_->distances(*session);
+    if (!distances) {
+      return distances.error();
+    }
+    check.tuned = *distances;
+    if (const double distance = worst(check.tuned); !(distance <= check.limit)) {
+      return fmt::format("one evaluation is off by a relative L2 of {:.2g}, allowed are {:.2g}",
+                         distance, check.limit);
+    }
+    const auto on_evaluation = [this](int done, int count) {
+      return tell("checking a chain", done, count);
+    };
+    const auto chain = trial_->chain_distance(*session, on_evaluation);
+    if (!chain) {
+      return chain.error();
+    }
+    check.chain = *chain;
+    if (check.chain_limit == 0) {
+      const auto limit = trial_->disturbed_distance(*session, check.limit, on_evaluation);
+      if (!limit) {
+        return limit.error();
+      }
+      check.chain_limit = *limit;
+    }
+    check.is_within = check.chain <= check.chain_limit;
+    if (!check.is_within) {
+      return fmt::format(
+          "a chain of {} steps is off by a relative L2 of {:.2g}, allowed are {:.2g}",
+          check.chain_steps, check.chain, check.chain_limit);
+    }
+    tuned_session_.emplace(std::move(*session));
+    return std::string();
+  }
+
+  // Once: the strict plan's chain, and how far the default is from it.
+  Status prepare_reference() {
+    if (report_.check) {
+      return {};
+    }
+    if (Status status = trial_->run_reference(
+            [this](int done, int count) { return tell("running the strict plan", done, count); });
+        !status) {
+      return status;
+    }
+    TuneCheck check;
+    check.condition = mask_ ? mask_->string() : "ellipsoids";
+    check.timesteps = trial_->timesteps();
+    check.chain_steps = trial_->steps();
+    auto session = trial_->open(default_plan_);
+    if (!session) {
+      return session.error();
+    }
+    default_session_.emplace(std::move(*session));
+    auto distances = trial_->distances(*default_session_);
+    if (!distances) {
+      return distances.error();
+    }
+    check.standard = std::move(*distances);
+    check.limit = std::max(evaluation_budget(request_.precision), worst(check.standard));
+    report_.check = std::move(check);
+    return {};
+  }
+
+  Status race() {
+    const auto race =
+        race_plans(*trial_, *default_session_, *tuned_session_,
+                   [this](int done, int count) { return tell("racing", done, count); });
+    if (!race) {
+      return race.error();
+    }
+    report_.race = *race;
+    if (is_tie(*race)) {
+      return keep_default("the race against the default is a tie");
+    }
+    report_.verdict =
+        fmt::format("{:.1f} % faster than the default plan in a race of {} pairs of evaluations",
+                    100 * (1 - race->tuned_seconds / race->default_seconds), race->pairs);
+    return {};
+  }
+
+  Status write() {
+    PlanFile file;
+    file.subject = {subject_->name(), subject_->hash(), subject_->grid(), request_.precision,
+                    machine_.isa};
+    file.version = kVersion;
+    file.backend = backend_.description();
+    file.plan = report_.is_default ? default_plan_ : chosen_.plan;
+    file.provenance.processor = machine_.processor;
+    file.provenance.threads = machine_.threads;
+    file.provenance.predicted_seconds =
+        report_.is_default ? report_.default_seconds : report_.tuned_seconds;
+    if (report_.race) {
+      file.provenance.measured_seconds =
+          report_.is_default ? report_.race->default_seconds : report_.race->tuned_seconds;
+      file.provenance.default_seconds = report_.race->default_seconds;
+    }
+    if (report_.check) {
+      file.provenance.relative_l2 =
+          worst(report_.is_default ? report_.check->standard : report_.check->tuned);
+    }
+    file.provenance.notes = report_.notes;
+    file.provenance.notes.push_back(report_.verdict);
+    const std::string json = plan_json(file);
+    if (Status status = out_->write(std::as_bytes(std::span(json))); !status) {
+      return status;
+    }
+    return out_->commit();
+  }
+
+  const TuneRequest& request_;
+  const Backend& backend_;
+  const Machine& machine_;
+  const OnTuneProgress& on_progress_;
+  const CancelToken* cancel_;
+  ThreadTeam team_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+
+  std::optional<Subject> subject_;
+  std::optional<std::filesystem::path> mask_;
+  std::vector<float> condition_;
+  std::optional<TuneTrial> trial_;
+  std::optional<OutputFile> out_;
+  std::optional<TimingCache> cache_;
+  Plan default_plan_;
+  std::uint64_t default_bytes_ = 0;
+  double predicted_seconds_ = 0;
+  Graph graph_;
+  CompileOptions compile_options_;
+  std::optional<PlanSpace> space_;
+  std::set<std::string> put_back_;
+  PlanChoice chosen_;
+  std::optional<Session> default_session_;
+  std::optional<Session> tuned_session_;
+  TuneReport report_;
+};
+
+}  // namespace
+
+Result<TuneReport> tune_model(const TuneRequest& request, const Backend& backend,
+                              const Machine& machine, const OnTuneProgress& on_progress,
+                              const CancelToken* cancel) {
+  return no_throw([&]() -> Result<TuneReport> {
+    return Tuner(request, backend, machine, on_progress, cancel).run();
+  });
+}
+
+}  // namespace mezzotint

@@ -1,0 +1,44 @@
+// Finds a faster plan for a network on this machine, proves that it keeps within its precision's
+// bounds, and writes it.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "backend/backend.h"
+#include "graph/machine.h"
+#include "graph/plan.h"
+#include "mezzotint/cancel.h"
+#include "pipeline/bench_subject.h"
+#include "tune/report.h"
+
+namespace mezzotint {
+
+struct TuneRequest {
+  SubjectRequest subject;
+  Precision precision = Precision::kFp32;
+  std::filesystem::path out;
+  bool overwrite = false;
+  std::filesystem::path cache;                // a folder; empty: cache_folder()
+  std::optional<std::filesystem::path> mask;  // what it is tried on: tune_condition()
+  double max_seconds = 600;  // of all of it; what cannot be measured in that time is predicted
+  bool force = false;        // also on a busy machine: MeasuringOptions::force
+  StopwatchOptions stopwatch;
+};
+
+struct TuneProgress {
+  std::string stage;  // "exploring", "measuring", "checking"
+  int done = 0;
+  int count = 0;  // 0: not known
+};
+using OnTuneProgress = std::function<void(const TuneProgress&)>;
+
+// kResource before any work when two plans beside each other do not fit the memory, or the plan's
+// file or the cache cannot be written. kCancelled leaves the cache and no plan.
+Result<TuneReport> tune_model(const TuneRequest& request, const Backend& backend,
+                              const Machine& machine, const OnTuneProgress& on_progress,
+                              const CancelToken* cancel);
+
+}  // namespace mezzotint

@@ -1,0 +1,205 @@
+#include "pipeline/tune_trial.h"
+
+#include <chrono>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/noise.h"
+#include "diffusion/timesteps.h"
+
+namespace mezzotint {
+namespace {
+
+constexpr std::uint64_t kSeed = 0;
+constexpr std::uint32_t kStartStream = 0;
+constexpr std::uint32_t kDisturbanceStream = 1;
+
+// The strict plan's own largest relative L2 distance from float64 on the parity networks.
+constexpr double kStrictDistance = 3.5e-6;
+constexpr double kFp32Bound = 1e-5;
+
+double norm(std::span<const float> values) {
+  double sum = 0;
+  for (const float value : values) {
+    sum += static_cast<double>(value) * value;
+  }
+  return std::sqrt(sum);
+}
+
+Error stopped() {
+  return {ErrorCode::kCancelled, "stopped on request"};
+}
+
+}  // namespace
+
+double evaluation_budget(Precision precision) {
+  switch (precision) {
+    case Precision::kStrict:
+    case Precision::kFp32: break;
+  }
+  return kFp32Bound - kStrictDistance;
+}
+
+double relative_distance(std::span<const float> a, std::span<const float> b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double difference = static_cast<double>(a[i]) - b[i];
+    sum += difference * difference;
+  }
+  return sum == 0 ? 0 : std::sqrt(sum) / norm(b);
+}
+
+Result<TuneTrial> TuneTrial::create(Subject& subject, const Backend& backend,
+                                    const Machine& machine, const CancelToken* cancel) {
+  TuneTrial trial(subject, backend, machine, cancel);
+  auto schedule = cosine_schedule(subject.timesteps());
+  if (!schedule) {
+    return schedule.error();
+  }
+  trial.schedule_ = std::move(*schedule);
+  auto timesteps =
+      choose_timesteps(trial.schedule_, std::min(kSteps, subject.timesteps()), Spacing::kTimestep);
+  if (!timesteps) {
+    return timesteps.error();
+  }
+  trial.options_.timesteps = std::move(*timesteps);
+  const int points = std::min(kPoints, trial.steps());
+  for (int i = 0; i < points; ++i) {
+    trial.points_.push_back({points > 1 ? i * (trial.steps() - 1) / (points - 1) : 0, {}, {}});
+  }
+  return trial;
+}
+
+std::vector<int> TuneTrial::timesteps() const {
+  std::vector<int> timesteps;
+  for (const TrialPoint& point : points_) {
+    timesteps.push_back(options_.timesteps[static_cast<std::size_t>(point.step)]);
+  }
+  return timesteps;
+}
+
+Result<Session> TuneTrial::compile_plan(const Plan& plan) const {
+  SessionOptions options;
+  options.machine = *machine_;
+  options.plan = plan;
+  options.grid = subject_->grid();
+  options.timesteps = options_.timesteps;
+  return Session::create(subject_->config(), *backend_, options);
+}
+
+Result<Session> TuneTrial::open(const Plan& plan) {
+  auto session = compile_plan(plan);
+  if (!session) {
+    return session;
+  }
+  if (Status status = session->load(subject_->parameters()); !status) {
+    return status.error();
+  }
+  if (Status status = session->set_condition(condition_, {team_, cancel_, {}}); !status) {
+    return status.error();
+  }
+  return session;
+}
+
+Result<std::vector<float>> TuneTrial::run_chain(Session& session, const AfterEvaluation& after,
+                                                const OnEvaluation& on_evaluation) const {
+  std::vector<float> x(static_cast<std::size_t>(session.elements()));
+  fill_normal({kSeed, 0, kStartStream}, x, team_);
+  std::vector<float> workspace(
+      static_cast<std::size_t>(sampler_workspace_floats(options_, session.elements())));
+  int step = 0;
+  const auto denoise = [&](std::span<const float> in, int /*timestep*/,
+                           std::span<float> eps) -> Status {
+    if (!on_evaluation(step, steps())) {
+      return stopped();
+    }
+    if (Status status = session.evaluate(in, step, eps, {team_, cancel_, {}}); !status) {
+      return status;
+    }
+    after(step++, in, eps);
+    return {};
+  };
+  if (Status status = sample(schedule_, options_, denoise, {}, {}, team_, x, workspace); !status) {
+    return status.error();
+  }
+  return x;
+}
+
+Status TuneTrial::run_reference(const OnEvaluation& on_evaluation) {
+  Plan strict;
+  strict.precision = Precision::kStrict;
+  auto session = open(strict);
+  if (!session) {
+    return session.error();
+  }
+  auto volume = run_chain(
+      *session,
+      [&](int step, std::span<const float> x, std::span<float> eps) {
+        for (TrialPoint& point : points_) {
+          if (point.step == step) {
+            point.x.assign(x.begin(), x.end());
+            point.eps.assign(eps.begin(), eps.end());
+          }
+        }
+      },
+      on_evaluation);
+  if (!volume) {
+    return volume.error();
+  }
+  volume_ = std::move(*volume);
+  return {};
+}
+
+Result<std::vector<double>> TuneTrial::distances(Session& session) {
+  std::vector<double> distances;
+  std::vector<float> eps(static_cast<std::size_t>(session.elements()));
+  for (const TrialPoint& point : points_) {
+    if (Status status = session.evaluate(point.x, point.step, eps, {team_, cancel_, {}}); !status) {
+      return status.error();
+    }
+    distances.push_back(relative_distance(eps, point.eps));
+  }
+  return distances;
+}
+
+Result<double> TuneTrial::chain_distance(Session& session, const OnEvaluation& on_evaluation) {
+  auto volume = run_chain(
+      session, [](int, std::span<const float>, std::span<float>) {}, on_evaluation);
+  if (!volume) {
+    return volume.error();
+  }
+  last_ = std::move(*volume);
+  return relative_distance(last_, volume_);
+}
+
+Result<double> TuneTrial::disturbed_distance(Session& session, double disturbance,
+                                             const OnEvaluation& on_evaluation) {
+  std::vector<float> direction(static_cast<std::size_t>(session.elements()));
+  fill_normal({kSeed, 0, kDisturbanceStream}, direction, team_);
+  const double length = norm(direction);
+  const auto volume = run_chain(
+      session,
+      [&](int, std::span<const float>, std::span<float> eps) {
+        const double scale = disturbance * norm(eps) / length;
+        for (std::size_t i = 0; i < eps.size(); ++i) {
+          eps[i] = static_cast<float>(eps[i] + scale * direction[i]);
+        }
+      },
+      on_evaluation);
+  if (!volume) {
+    return volume.error();
+  }
+  return relative_distance(*volume, last_);
+}
+
+Result<double> TuneTrial::time(Session& session) {
+  const TrialPoint& point = points_[points_.size() / 2];
+  std::vector<float> eps(static_cast<std::size_t>(session.elements()));
+  const auto start = std::chrono::steady_clock::now();
+  if (Status status = session.evaluate(point.x, point.step, eps, {team_, cancel_, {}}); !status) {
+    return status.error();
+  }
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace mezzotint

@@ -1,0 +1,43 @@
+// From measured ways to the plan: the exact choice over the whole network.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "graph/plan.h"
+#include "mezzotint/result.h"
+#include "tune/plan_space.h"
+
+namespace mezzotint {
+
+struct ChosenOp {
+  std::size_t op = 0;  // in the table
+  std::string implementation;
+  double seconds = 0;  // of the table
+  double error_growth = 1;
+  bool is_measured = false;
+};
+
+struct PlanChoice {
+  Plan plan;                            // with an entry for each op
+  std::map<std::string, ChosenOp> ops;  // of a step
+  double seconds = 0;                   // their sum
+  // No combination of the forms costs less, as far as forms interact in pairs; (seconds - bound) /
+  // seconds, 0 when this is the optimum.
+  double gap = 0;
+};
+
+// The default plan, at the table's costs.
+[[nodiscard]] PlanChoice default_choice(PlanSpace& space);
+
+// The cheapest plan in which the ops of `put_back` are as by default: their implementation and, of
+// a convolution, what is fused. A plan's cost is that of the default, plus what each form changes,
+// plus what each two forms that meet change beyond that; the sum that comes back is of the chosen
+// plan as lowered. Never dearer than the default's.
+Result<PlanChoice> choose_plan(PlanSpace& space, const std::set<std::string>& put_back);
+
+}  // namespace mezzotint

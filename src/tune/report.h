@@ -1,0 +1,82 @@
+// What tune found: plain data, for people and for JSON.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tune/measuring.h"
+
+namespace mezzotint {
+
+// An op that is computed differently from the default.
+struct TuneDecision {
+  std::string op;
+  std::string from;  // "kernels.conv_winograd2, fuses normalise, residual"
+  std::string to;
+  double gain_seconds = 0;   // by the timings, with what it saves around it
+  double error_growth = 1;   // times a direct float32 sum's error
+  double growth_before = 1;  // the default's
+};
+
+// What was not chosen for an op.
+struct TuneLoss {
+  std::string op;
+  std::string way;            // as in TuneDecision
+  double slower_seconds = 0;  // than what was chosen; 0: it was refused
+  std::string refusal;
+};
+
+struct TunePutBack {
+  std::string op;
+  std::string from;    // what the timings had chosen
+  std::string reason;  // which budget was exceeded, by what
+};
+
+// Relative L2 distances from the strict plan's results.
+struct TuneCheck {
+  std::string condition;  // where it is from
+  std::vector<int> timesteps;
+  std::vector<double> tuned;     // of the prediction at each timestep
+  std::vector<double> standard;  // the default plan's
+  double limit = 0;
+  int chain_steps = 0;
+  double chain = 0;  // of the finished volume
+  double chain_limit = 0;
+  bool is_within = false;
+};
+
+struct TuneRace {
+  double default_seconds = 0;  // medians of interleaved evaluations
+  double tuned_seconds = 0;
+  double low_gain = 0;  // quartiles of the pairs' differences, relative to the default
+  double high_gain = 0;
+  int pairs = 0;
+};
+
+struct TuneReport {
+  std::string model;
+  std::array<std::int64_t, 3> grid{};
+  std::string precision;
+  std::string out;
+  std::string cache;
+  MeasuringCounts counts;
+  int networks = 0;            // lowered
+  int dropped_forms = 0;       // that could not win
+  double gap = 0;              // 0: the optimum of the timings
+  double default_seconds = 0;  // sums of the timings
+  double tuned_seconds = 0;
+  std::vector<TuneDecision> decisions;  // largest gain first
+  std::vector<TuneLoss> losses;         // of the ops that take longest
+  std::vector<TunePutBack> put_back;
+  std::optional<TuneCheck> check;  // absent when nothing is better than the default
+  std::optional<TuneRace> race;
+  bool is_default = false;  // the plan that was written
+  std::string verdict;      // one sentence: which plan, and why
+  std::vector<std::string> notes;
+  double total_seconds = 0;
+};
+
+}  // namespace mezzotint

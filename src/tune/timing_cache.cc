@@ -1,0 +1,192 @@
+#include "tune/timing_cache.h"
+
+#include <charconv>
+#include <cmath>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/output_file.h"
+#include "base/quote.h"
+#include "base/sha256.h"
+#include "mezzotint/version.h"
+
+namespace mezzotint {
+namespace {
+
+constexpr std::string_view kMagic = "mezzotint timings 1";
+constexpr std::size_t kHashDigits = 32;
+constexpr std::size_t kCheckDigits = 8;
+// A network has some hundreds of timings, of 90 bytes.
+constexpr std::uint64_t kMostBytes = 64'000'000;
+
+std::span<const std::byte> as_bytes(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+std::string hash_of(std::string_view text, std::size_t digits) {
+  return sha256_hex(as_bytes(text)).substr(0, digits);
+}
+
+std::string key_of(std::string_view op, std::string_view implementation) {
+  return fmt::format("{} {}", hash_of(op, kHashDigits), implementation);
+}
+
+// "CHECK KEY IMPLEMENTATION SECONDS SPREAD RUNS\n": CHECK is a hash of what follows it.
+std::string line_of(std::string_view key, const OpTiming& timing) {
+  const std::string content =
+      fmt::format("{} {} {} {}", key, timing.seconds, timing.spread, timing.runs);
+  return fmt::format("{} {}\n", hash_of(content, kCheckDigits), content);
+}
+
+template <typename Number>
+bool take_number(std::string_view& text, Number& out) {
+  const auto [next, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (error != std::errc{}) {
+    return false;
+  }
+  text.remove_prefix(static_cast<std::size_t>(next - text.data()));
+  if (!text.empty()) {
+    if (text.front() != ' ') {
+      return false;
+    }
+    text.remove_prefix(1);
+  }
+  return true;
+}
+
+using Entry = std::pair<std::string, OpTiming>;
+
+// Nothing when it is not what line_of() makes.
+std::optional<Entry> parse_line(std::string_view line) {
+  if (line.size() <= kCheckDigits || line[kCheckDigits] != ' ' ||
+      hash_of(line.substr(kCheckDigits + 1), kCheckDigits) != line.substr(0, kCheckDigits)) {
+    return std::nullopt;
+  }
+  line.remove_prefix(kCheckDigits + 1);
+  const std::size_t hash_end = line.find(' ');
+  const std::size_t key_end =
+      hash_end == std::string_view::npos ? hash_end : line.find(' ', hash_end + 1);
+  if (key_end == std::string_view::npos) {
+    return std::nullopt;
+  }
+  Entry entry{std::string(line.substr(0, key_end)), {}};
+  line.remove_prefix(key_end + 1);
+  OpTiming& timing = entry.second;
+  const bool is_read = take_number(line, timing.seconds) && take_number(line, timing.spread) &&
+                       take_number(line, timing.runs) && line.empty();
+  if (!is_read || !(timing.seconds >= 0) || !std::isfinite(timing.seconds) ||
+      !(timing.spread >= 0) || timing.runs < 1) {
+    return std::nullopt;
+  }
+  return entry;
+}
+
+std::string header_of(std::string_view scope) {
+  return fmt::format("{}: {}\n", kMagic, scope);
+}
+
+struct Content {
+  std::map<std::string, OpTiming, std::less<>> timings;
+  int dropped = 0;
+  bool has_header = false;
+};
+
+Content parse(std::string_view text, std::string_view header) {
+  Content content;
+  content.has_header = text.starts_with(header);
+  if (!content.has_header) {
+    return content;
+  }
+  text.remove_prefix(header.size());
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    // A last line without its end was being written.
+    if (auto entry =
+            end == std::string_view::npos ? std::nullopt : parse_line(text.substr(0, end))) {
+      content.timings.insert_or_assign(std::move(entry->first), entry->second);
+    } else {
+      ++content.dropped;
+    }
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return content;
+}
+
+Result<LockedFile> open_or_create(const std::filesystem::path& path, std::string_view header) {
+  auto file = LockedFile::open(path);
+  if (file || file.error().code != ErrorCode::kNotFound) {
+    return file;
+  }
+  auto created = LockedFile::create(path, as_bytes(header), header.size());
+  // Another process may have been faster.
+  return created ? std::move(created) : LockedFile::open(path);
+}
+
+}  // namespace
+
+std::string timing_scope(const Backend& backend, const Machine& machine) {
+  return fmt::format("{}, {}, {}, {}, {} thread{}", kVersion, backend.description(),
+                     machine.processor, name_of(machine.isa), machine.threads,
+                     machine.threads == 1 ? "" : "s");
+}
+
+Result<TimingCache> TimingCache::open(const std::filesystem::path& folder, std::string scope) {
+  const std::string header = header_of(scope);
+  const std::filesystem::path path =
+      folder / fmt::format("timings-{}.txt", hash_of(scope, kHashDigits / 2));
+  auto file = open_or_create(path, header);
+  if (!file) {
+    return file.error();
+  }
+  const auto bytes = read_file(path, kMostBytes);
+  Content content;
+  if (bytes) {
+    content = parse({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, header);
+  }
+  std::string note;
+  if (!content.has_header) {
+    note = fmt::format("{}: not a file of timings, written anew", path.string());
+  } else if (content.dropped > 0) {
+    note = fmt::format("{}: {} damaged line{} dropped", path.string(), content.dropped,
+                       content.dropped == 1 ? "" : "s");
+  }
+  std::string text = header;
+  for (const auto& [key, timing] : content.timings) {
+    text += line_of(key, timing);
+  }
+  if (!note.empty()) {
+    // The new file is held before it gets the name, so that nobody else does in between.
+    file->remove();
+    file = LockedFile::create(path, as_bytes(text), text.size());
+    if (!file) {
+      return file.error();
+    }
+  }
+  TimingCache cache(std::move(*file), note.empty() ? bytes->size() : text.size());
+  cache.note_ = std::move(note);
+  cache.timings_ = std::move(content.timings);
+  return cache;
+}
+
+std::optional<OpTiming> TimingCache::find(std::string_view op,
+                                          std::string_view implementation) const {
+  const auto found = timings_.find(key_of(op, implementation));
+  return found == timings_.end() ? std::nullopt : std::optional(found->second);
+}
+
+Status TimingCache::add(std::string_view op, std::string_view implementation,
+                        const OpTiming& timing) {
+  const std::string key = key_of(op, implementation);
+  const std::string line = line_of(key, timing);
+  if (Status status = file_.write_at(end_, as_bytes(line)); !status) {
+    return status;
+  }
+  end_ += line.size();
+  timings_.insert_or_assign(key, timing);
+  return {};
+}
+
+}  // namespace mezzotint

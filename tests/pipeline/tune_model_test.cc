@@ -1,0 +1,182 @@
+// A whole tune on a small network: what it puts back, and how it judges a race and a distance.
+#include "pipeline/tune_model.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+
+#include "backend/cpu/cpu_backend.h"
+#include "pipeline/plan_file.h"
+#include "pipeline/tune_race.h"
+#include "pipeline/tune_trial.h"
+#include "support/graph_runner.h"
+
+namespace mezzotint {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::test_machine;
+
+constexpr std::string_view kHasty = "test.hasty";
+
+// Computes nothing, in no time.
+class HastyKernel final : public Kernel {
+ public:
+  explicit HastyKernel(std::vector<std::size_t> bytes) : bytes_(std::move(bytes)) {}
+  void launch(const LaunchContext& context) const override {
+    for (std::size_t i = 0; i < bytes_.size(); ++i) {
+      std::memset(context.outputs[i].data, 0, bytes_[i]);
+    }
+  }
+
+ private:
+  std::vector<std::size_t> bytes_;
+};
+
+// For convolutions with one output channel: of a whole-head network that is the last.
+class HastyImplementation final : public Implementation {
+ public:
+  std::string_view name() const override { return kHasty; }
+  std::optional<std::string> refusal(const OpView& view, const Target& /*target*/) const override {
+    return view.output().type.shape[1] == 1 ? std::nullopt
+                                            : std::optional<std::string>("several outputs");
+  }
+  double error_growth(const OpView& /*view*/) const override { return 1000; }
+  Result<std::unique_ptr<Kernel>> prepare(const OpView& view,
+                                          const Target& /*target*/) const override {
+    std::vector<std::size_t> bytes;
+    for (const ValueId id : view.op.outputs) {
+      bytes.push_back(static_cast<std::size_t>(view.graph.value(id).type.bytes()));
+    }
+    return std::unique_ptr<Kernel>(std::make_unique<HastyKernel>(std::move(bytes)));
+  }
+};
+
+class HastyBackend final : public Backend {
+ public:
+  HastyBackend() {
+    for (const OpKind kind : {OpKind::conv3d, OpKind::region}) {
+      const auto right = right_->implementations(kind);
+      lists_[kind].assign(right.begin(), right.end());
+      lists_[kind].push_back(&hasty_);
+    }
+  }
+  std::string_view name() const override { return right_->name(); }
+  std::string description() const override { return right_->description(); }
+  std::span<const Implementation* const> implementations(OpKind kind) const override {
+    const auto found = lists_.find(kind);
+    return found == lists_.end() ? right_->implementations(kind) : found->second;
+  }
+  const CostTable& costs() const override { return right_->costs(); }
+
+ private:
+  std::unique_ptr<Backend> right_ = make_cpu_backend();
+  HastyImplementation hasty_;
+  std::map<OpKind, std::vector<const Implementation*>> lists_;
+};
+
+class TuneModel : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = ::testing::TempDir() + "mezzotint-tune-XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    request_.subject.arch = "whole-head:32";
+    request_.subject.size = {16, 16, 16};
+    request_.out = folder_ / "plan.json";
+    request_.cache = folder_ / "cache";
+    request_.force = true;
+    request_.stopwatch.least_runs = 1;
+    request_.stopwatch.enough_seconds = 0;
+    request_.stopwatch.repetitions = 0;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  fs::path folder_;
+  TuneRequest request_;
+};
+
+TEST_F(TuneModel, PutsBackWhatErrsAndSaysWhich) {
+  const HastyBackend backend;
+  const auto report = tune_model(
+      request_, backend, test_machine(1), [](const TuneProgress&) {}, nullptr);
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  ASSERT_FALSE(report->put_back.empty());
+  EXPECT_EQ(report->put_back.front().op, "out.2");
+  EXPECT_NE(report->put_back.front().from.find(kHasty), std::string::npos);
+  EXPECT_NE(report->put_back.front().reason.find("relative L2"), std::string::npos);
+  const auto plan = read_plan(request_.out);
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  for (const auto& [op, entry] : plan->plan.entries) {
+    EXPECT_NE(entry.implementation, kHasty) << op;
+  }
+  ASSERT_TRUE(report->check);
+  if (!report->is_default) {
+    EXPECT_TRUE(report->check->is_within);
+    EXPECT_LE(report->check->chain, report->check->chain_limit);
+  }
+}
+
+TEST_F(TuneModel, ACancelledTuneLeavesNoPlan) {
+  CancelToken cancel;
+  const auto report = tune_model(
+      request_, *make_cpu_backend(), test_machine(1),
+      [&](const TuneProgress& progress) {
+        if (progress.stage == "measuring") {
+          cancel.request();
+        }
+      },
+      &cancel);
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.error().code, ErrorCode::kCancelled);
+  EXPECT_FALSE(fs::exists(request_.out));
+}
+
+TEST(TuneTrial, TheStrictPlanIsNoDistanceFromItself) {
+  SubjectRequest request;
+  request.arch = "whole-head:32";
+  request.size = {16, 16, 16};
+  auto subject = Subject::open(request);
+  ASSERT_TRUE(subject.ok()) << subject.error().message;
+  const auto backend = make_cpu_backend();
+  const Machine machine = test_machine(1);
+  auto trial = TuneTrial::create(*subject, *backend, machine, nullptr);
+  ASSERT_TRUE(trial.ok()) << trial.error().message;
+  std::vector<float> condition(static_cast<std::size_t>(subject->elements(2)), -1.0F);
+  trial->set_condition(condition);
+  const auto go_on = [](int, int) { return true; };
+  ASSERT_TRUE(trial->run_reference(go_on).ok());
+  Plan strict;
+  strict.precision = Precision::kStrict;
+  auto session = trial->open(strict);
+  ASSERT_TRUE(session.ok()) << session.error().message;
+  const auto distances = trial->distances(*session);
+  ASSERT_TRUE(distances.ok());
+  EXPECT_EQ(*distances, std::vector<double>(5, 0.0));
+  EXPECT_EQ(*trial->chain_distance(*session, go_on), 0);
+  // Ten times the disturbance moves the volume about ten times as far.
+  const double small = *trial->disturbed_distance(*session, 1e-5, go_on);
+  const double large = *trial->disturbed_distance(*session, 1e-4, go_on);
+  EXPECT_GT(small, 0);
+  EXPECT_GT(large, 3 * small);
+}
+
+TEST(TuneRace, IsATieWithoutAClearGain) {
+  EXPECT_FALSE(is_tie({1.0, 0.9, 0.05, 0.15, 5}));
+  EXPECT_TRUE(is_tie({1.0, 0.995, 0.004, 0.006, 5}));  // below 1 %
+  EXPECT_TRUE(is_tie({1.0, 0.9, -0.01, 0.2, 5}));      // slower in more than one of four
+  EXPECT_TRUE(is_tie({1.0, 1.1, -0.2, -0.1, 5}));
+}
+
+TEST(TuneTrial, RelativeDistance) {
+  const std::vector<float> a{3, 4};
+  const std::vector<float> b{0, 5};
+  EXPECT_DOUBLE_EQ(relative_distance(a, a), 0);
+  EXPECT_DOUBLE_EQ(relative_distance(a, b), std::sqrt(10.0) / 5);
+}
+
+}  // namespace
+}  // namespace mezzotint
