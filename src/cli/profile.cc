@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/arguments.h"
+#include "cli/calibrate.h"
 #include "cli/columns.h"
 #include "cli/print.h"
 #include "cli/profile_print.h"
@@ -16,7 +17,6 @@
 #include "pipeline/plan_file.h"
 #include "pipeline/profile_files.h"
 #include "pipeline/profile_model.h"
-#include "profile/calibration_file.h"
 #include "report/profile_json.h"
 
 namespace mezzotint::cli {
@@ -59,21 +59,6 @@ struct Job {
   Machine machine;
   std::unique_ptr<Backend> backend;
 };
-
-Result<Calibration> calibration_of(const Job& job) {
-  auto cached = cached_calibration(*job.backend, job.machine, ThreadTeam(job.machine.threads),
-                                   {job.arguments.cache, false, {}}, &job.cancel);
-  if (!cached) {
-    return cached.error();
-  }
-  for (const std::string& note : cached->notes) {
-    print_to(stderr, "{}", wrap(on_one_line(note), 0));
-  }
-  if (cached->measured) {
-    print_to(stderr, "calibrated this machine in {:.0f} s\n", cached->calibration.took_seconds);
-  }
-  return std::move(cached->calibration);
-}
 
 int print_results(const Job& job, const Profile& profile, std::optional<ProfileFiles>& files) {
   if (files) {
@@ -129,8 +114,9 @@ int run_job(Job& job, const SubjectRequest& request) {
              0));
   };
   const auto profile = profile_model(
-      *subject, *job.backend, job.machine, [&] { return calibration_of(job); }, job.options,
-      &job.cancel);
+      *subject, *job.backend, job.machine,
+      [&] { return calibrate_machine(*job.backend, job.machine, job.arguments.cache, job.cancel); },
+      job.options, &job.cancel);
   return profile ? print_results(job, *profile, files) : fail(profile.error());
 }
 

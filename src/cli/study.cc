@@ -6,6 +6,7 @@
 
 #include "base/quote.h"
 #include "cli/arguments.h"
+#include "cli/calibrate.h"
 #include "cli/columns.h"
 #include "cli/print.h"
 #include "cli/study_print.h"
@@ -21,6 +22,7 @@ struct StudyArguments {
   StudyRequest request;
   std::string size;
   std::string memory_limit;
+  std::filesystem::path cache;
   int threads = 0;
   bool json = false;
 };
@@ -52,12 +54,10 @@ int run_study(StudyArguments arguments, const CancelToken& cancel) {
   if (!machine) {
     return fail(machine.error());
   }
-  Calibration calibration;
-  calibration.processor = machine->processor;
-  calibration.isa = name_of(machine->isa);
-  calibration.threads = machine->threads;
+  const auto backend = this_backend();
   const auto study = study_med_ddpm(
-      request, *this_backend(), *machine, calibration,
+      request, *backend, *machine,
+      [&] { return calibrate_machine(*backend, *machine, arguments.cache, cancel); },
       [](std::string_view what) { print_to(stderr, "{}\n", what); }, &cancel);
   if (!study) {
     return fail(study.error());
@@ -96,6 +96,7 @@ Verb add_study(CLI::App& program) {
       ->capture_default_str();
   app->add_option("--threads", a.threads, "0: all processors")->capture_default_str();
   app->add_option("--memory-limit", a.memory_limit, "Stay below this, or refuse: 3.8GB, 4GiB");
+  app->add_option("--cache", a.cache, "Folder where the machine's calibration is kept");
   app->add_flag("--force", r.force, "Accept measurements of a busy machine");
   app->add_flag("--json", a.json, "One JSON object on stdout");
   return {app, [arguments](const CancelToken& cancel) { return run_study(*arguments, cancel); }};

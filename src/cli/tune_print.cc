@@ -87,7 +87,8 @@ void print_losses(const TuneReport& report) {
     if (!loss.refusal.empty()) {
       print_to(stdout, "    {:>12}  {}: {}\n", "refused", loss.way, on_one_line(loss.refusal));
     } else if (rows++ < kMostLossesOfAnOp) {
-      print_to(stdout, "    {:>12}  {}\n", "+" + milliseconds(loss.slower_seconds), loss.way);
+      print_to(stdout, "    {:>12}  {}\n", fmt::format("+{}", milliseconds(loss.slower_seconds)),
+               loss.way);
     }
   }
 }

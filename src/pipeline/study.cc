@@ -51,13 +51,13 @@ double relative_l2(std::span<const float> values, std::span<const float> truth) 
 class StudyJob {
  public:
   StudyJob(const StudyRequest& request, Subject& subject, const Backend& backend,
-           const Machine& machine, const Calibration& calibration, const StudyProgress& progress,
+           const Machine& machine, const Calibrate& calibrate, const StudyProgress& progress,
            const CancelToken* cancel)
       : request_(request),
         subject_(subject),
         backend_(backend),
         machine_(machine),
-        calibration_(calibration),
+        calibrate_(calibrate),
         progress_(progress),
         cancel_(cancel),
         team_(machine.threads) {}
@@ -184,8 +184,11 @@ class StudyJob {
     if (!session) {
       return session.error();
     }
-    if (const auto loaded = load_subject(*session, subject_, options, team_); !loaded) {
-      return loaded.error();
+    if (const auto bytes = check_subject_memory(*session, subject_, options); !bytes) {
+      return bytes.error();
+    }
+    if (Status status = load_subject(*session, subject_, team_); !status) {
+      return status.error();
     }
     if (Status status = session->set_condition(condition_, run_options()); !status) {
       return status.error();
@@ -263,7 +266,7 @@ class StudyJob {
         tell(fmt::format("round {} of {}: {}", round + 1, request_.rounds,
                          study_.rows[candidate.row].name));
         options.plan = candidate.plan;
-        auto profile = profile_model(subject_, backend_, machine_, calibration_, options, cancel_);
+        auto profile = profile_model(subject_, backend_, machine_, calibrate_, options, cancel_);
         if (!profile) {
           return profile.error();
         }
@@ -349,7 +352,7 @@ class StudyJob {
   Subject& subject_;
   const Backend& backend_;
   const Machine& machine_;
-  const Calibration& calibration_;
+  const Calibrate& calibrate_;
   const StudyProgress& progress_;
   const CancelToken* cancel_;
   ThreadTeam team_;
@@ -394,14 +397,14 @@ std::string fragmentation_finding(const StudyRow& first, const StudyRow& last) {
 }  // namespace
 
 Result<Study> study_med_ddpm(const StudyRequest& request, const Backend& backend,
-                             const Machine& machine, const Calibration& calibration,
+                             const Machine& machine, const Calibrate& calibrate,
                              const StudyProgress& progress, const CancelToken* cancel) {
   return no_throw([&]() -> Result<Study> {
     auto subject = Subject::open(request.subject);
     if (!subject) {
       return subject.error();
     }
-    return StudyJob(request, *subject, backend, machine, calibration, progress, cancel).run();
+    return StudyJob(request, *subject, backend, machine, calibrate, progress, cancel).run();
   });
 }
 

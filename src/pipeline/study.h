@@ -15,6 +15,7 @@
 #include "graph/machine.h"
 #include "mezzotint/cancel.h"
 #include "pipeline/bench_subject.h"
+#include "pipeline/profile_model.h"
 #include "pipeline/timing.h"
 #include "profile/profile.h"
 
@@ -70,7 +71,7 @@ using StudyProgress = std::function<void(std::string_view what)>;
 // kInvalidInput for a mask without a model and for a plan that does not fit; kResource where memory
 // does not suffice or the machine is busy.
 Result<Study> study_med_ddpm(const StudyRequest& request, const Backend& backend,
-                             const Machine& machine, const Calibration& calibration,
+                             const Machine& machine, const Calibrate& calibrate,
                              const StudyProgress& progress, const CancelToken* cancel = nullptr);
 
 // What the rows say of the published effects.

@@ -17,6 +17,7 @@ constexpr std::uint32_t kDisturbanceStream = 1;
 // The strict plan's own largest relative L2 distance from float64 on the parity networks.
 constexpr double kStrictDistance = 3.5e-6;
 constexpr double kFp32Bound = 1e-5;
+constexpr double kFastBound = 2e-2;
 
 double norm(std::span<const float> values) {
   double sum = 0;
@@ -35,9 +36,10 @@ Error stopped() {
 double evaluation_budget(Precision precision) {
   switch (precision) {
     case Precision::kStrict:
-    case Precision::kFp32: break;
+    case Precision::kFp32: return kFp32Bound - kStrictDistance;
+    case Precision::kFast: break;
   }
-  return kFp32Bound - kStrictDistance;
+  return kFastBound - kStrictDistance;
 }
 
 double relative_distance(std::span<const float> a, std::span<const float> b) {
