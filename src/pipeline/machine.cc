@@ -17,8 +17,12 @@ Result<Machine> this_machine(int threads) {
   if (!isa) {
     return isa.error();
   }
-  return Machine{*isa, ThreadTeam(threads).size(), memory_limit(), processor_name(),
-                 l2_cache_bytes(), has_avx512_bf16()};
+  return Machine{*isa,
+                 ThreadTeam(threads).size(),
+                 memory_limit(),
+                 processor_name(),
+                 l2_cache_bytes(),
+                 has_avx512_bf16()};
 }
 
 std::unique_ptr<Backend> this_backend() {

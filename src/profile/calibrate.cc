@@ -40,12 +40,13 @@ double loop_seconds(const ThreadTeam& team, std::int64_t tasks) {
   return seconds_since(begin) / kLoops;
 }
 
-MemoryShape memory_shape(const Machine& machine) {
+MemoryShape memory_shape(const Machine& machine, std::uint64_t most_available) {
   const auto processors = allowed_processors();
   const CacheLevel l2 = cache_level(2, processors);
   const CacheLevel l3 = cache_level(3, processors);
   MemoryShape shape{static_cast<std::uint64_t>(l2.bytes), l2.count,
-                    static_cast<std::uint64_t>(l3.bytes), l3.count, available_memory()};
+                    static_cast<std::uint64_t>(l3.bytes), l3.count,
+                    std::min(available_memory(), most_available)};
   if (l2.bytes == 0) {
     shape.l2_bytes = static_cast<std::uint64_t>(machine.l2_bytes);
     shape.l2_count = machine.threads;
@@ -117,7 +118,7 @@ class Calibrator {
     if (probes_.stream == nullptr) {
       return {};
     }
-    const MemoryShape shape = memory_shape(machine_);
+    const MemoryShape shape = memory_shape(machine_, effort_.most_available);
     const StreamSizes one = stream_sizes(shape, 1);
     const StreamSizes all = stream_sizes(shape, team_.size());
     auto memory = AlignedBuffer::allocate(std::max(one.dram, all.dram));

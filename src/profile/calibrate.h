@@ -13,9 +13,10 @@
 namespace mezzotint {
 
 struct CalibrationEffort {
-  double run_seconds = 0.04;  // of one run of one probe
-  int rounds = 7;             // in each of which every probe runs once
-  double most_seconds = 50;   // no further round begins that would end later
+  double run_seconds = 0.04;                  // of one run of one probe
+  int rounds = 7;                             // in each of which every probe runs once
+  double most_seconds = 50;                   // no further round begins that would end later
+  std::uint64_t most_available = UINT64_MAX;  // what counts as available memory, at most
 };
 
 // About ten seconds with the default effort. The figures are medians over the rounds. kResource

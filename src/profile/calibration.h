@@ -15,8 +15,8 @@ struct UnitPeak {
   // FLOP/s (a multiply-add counts two; for int8 read operations). Absent: why not.
   double one_thread = 0;
   double all_threads = 0;
-  std::string absent;    // "no AMX on this processor"; empty when measured
-  std::string elements;  // "uint8 x int8 into int32"
+  std::string absent;         // "no AMX on this processor"; empty when measured
+  std::string elements = {};  // "uint8 x int8 into int32"
 };
 
 struct MemoryLevel {

@@ -64,11 +64,10 @@ class Fields {
     return value;
   }
   const Json& list(const char* key) {
-    static const Json kNone = Json::array();
     const Json* found = find(key);
     if (found == nullptr || !found->is_array() || found->size() > kMostEntries) {
       refuse(key, fmt::format("a list of at most {}", kMostEntries));
-      return kNone;
+      return none_;
     }
     return *found;
   }
@@ -91,6 +90,7 @@ class Fields {
     }
   }
 
+  const Json none_ = Json::array();
   const Json& object_;
   std::string where_;
   std::string& reason_;

@@ -46,8 +46,8 @@ class CacheFolderTest : public FileTest {
 
 TEST_F(CacheFolderTest, TheMostExplicitNameWins) {
   expect_error(cache_folder(), ErrorCode::kNotFound, "pass --cache");
-  set("HOME", "/home/someone");
-  EXPECT_EQ(*cache_folder(), "/home/someone/.cache/mezzotint");
+  set("HOME", "/of/someone");
+  EXPECT_EQ(*cache_folder(), "/of/someone/.cache/mezzotint");
   set("XDG_CACHE_HOME", "/caches");
   EXPECT_EQ(*cache_folder(), "/caches/mezzotint");
   set("MEZZOTINT_CACHE", "own");
@@ -56,11 +56,11 @@ TEST_F(CacheFolderTest, TheMostExplicitNameWins) {
 }
 
 TEST_F(CacheFolderTest, EmptyVariablesAndARelativeXdgFolderCountAsUnset) {
-  set("HOME", "/home/someone");
+  set("HOME", "/of/someone");
   set("MEZZOTINT_CACHE", "");
   for (const char* value : {"", "relative"}) {
     set("XDG_CACHE_HOME", value);
-    EXPECT_EQ(*cache_folder(), "/home/someone/.cache/mezzotint") << value;
+    EXPECT_EQ(*cache_folder(), "/of/someone/.cache/mezzotint") << value;
   }
   set("HOME", "");
   expect_error(cache_folder(), ErrorCode::kNotFound, "HOME");

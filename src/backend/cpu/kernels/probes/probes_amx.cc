@@ -74,12 +74,13 @@ void accumulate_int8(std::int64_t rounds, const std::byte* a, const std::byte* b
 }
 
 // 16 x 16 sums of as many products as a row has elements.
-constexpr double operations(int element_bytes) {
-  return 2.0 * kTileSums * 16 * 16 * (kRowBytes / element_bytes);
+constexpr double operations(std::int64_t row_elements) {
+  return 2.0 * kTileSums * 16 * 16 * static_cast<double>(row_elements);
 }
 
-constexpr TileProbes kProbes{{accumulate_bf16, kTileBytes, kTileSums* kTileBytes, operations(2)},
-                             {accumulate_int8, kTileBytes, kTileSums* kTileBytes, operations(1)}};
+constexpr TileProbes kProbes{
+    {accumulate_bf16, kTileBytes, kTileSums* kTileBytes, operations(kRowBytes / 2)},
+    {accumulate_int8, kTileBytes, kTileSums* kTileBytes, operations(kRowBytes)}};
 
 }  // namespace
 }  // namespace mezzotint::kernels
