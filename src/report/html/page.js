@@ -86,10 +86,12 @@ function facts(id, rows) {
 const orDash = format => value => value === null ? NONE : format(value);
 const number = (label, value, format, title) => ({label, value, format: orDash(format), numeric: true, title});
 const text = (label, value) => ({label, value, format: String, numeric: false});
-const shared = [
+const times = [
   number('time', r => r.seconds.median, inSeconds),
-  number('spread', r => r.d.spread, inPercent, 'distance of the quartiles over the median'),
   {...number('share', r => r.share, inPercent), part: true},
+  number('spread', r => r.d.spread, inPercent, 'distance of the quartiles over the median'),
+];
+const work = [
   number('FLOPs', r => r.flops, inFlop, 'of the algorithm used'),
   number('direct', r => r.direct_flops, inFlop, 'FLOPs of the direct form'),
   number('bytes', r => r.bytes, inBytes, 'modelled'),
@@ -100,8 +102,8 @@ const shared = [
 ];
 const bottleneck = {label: 'class', value: r => r.bottleneck, format: markOf, numeric: false};
 const OP_COLUMNS = [
-  text('op', r => r.op), bottleneck, text('level', r => r.level), text('kind', r => r.kind),
-  text('implementation', r => r.implementation), text('unit', r => r.unit), ...shared,
+  text('op', r => r.op), bottleneck, ...times, text('level', r => r.level), text('kind', r => r.kind),
+  text('implementation', r => r.implementation), text('unit', r => r.unit), ...work,
   number('per task', r => r.d.perTask, inSeconds, 'mean duration of a task'),
   number('idle', r => r.imbalance, inPercent, 'of the threads in loops, without a task'),
   number('live', r => r.live_bytes, inBytes, 'bytes of the arena while it runs'),
@@ -110,7 +112,8 @@ const OP_COLUMNS = [
   number('order', r => r.index, count),
 ];
 const GROUP_COLUMNS = [
-  text('level', r => r.level), text('kind', r => r.kind), bottleneck, number('ops', r => r.ops, count), ...shared,
+  text('level', r => r.level), text('kind', r => r.kind), bottleneck, number('ops', r => r.ops, count),
+  ...times, ...work,
 ];
 
 // A table that sorts by any column; returns a function that shows the rows that a test passes.
