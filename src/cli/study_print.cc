@@ -95,9 +95,9 @@ void print_study(const Study& study) {
            wrap(fmt::format("{} at {}", on_one_line(study.model), grid_text(study.grid)), 0));
   print_to(stdout, "{}", wrap("machine  " + study.machine, 2));
   print_to(stdout, "{}",
-           wrap(fmt::format("time of an evaluation: median of {} rounds, quartiles' distance; "
+           wrap(fmt::format("time of an evaluation: median of {} round{}, quartiles' distance; "
                             "errors against {}",
-                            study.rounds, Study::kTruth),
+                            study.rounds, study.rounds == 1 ? "" : "s", Study::kTruth),
                 2));
   if (study.steps > 0) {
     print_to(stdout, "{}",

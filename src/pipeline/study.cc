@@ -260,13 +260,18 @@ class StudyJob {
     options.timing = request_.timing;
     options.memory_limit = request_.memory_limit;
     options.force = request_.force;
+    const auto calibration = calibrate_();
+    if (!calibration) {
+      return calibration.error();
+    }
+    const auto known = [&] { return calibration; };
     for (int round = 0; round < request_.rounds; ++round) {
       for (std::size_t i = 0; i < candidates_.size(); ++i) {
         Candidate& candidate = candidates_[round % 2 == 0 ? i : candidates_.size() - 1 - i];
         tell(fmt::format("round {} of {}: {}", round + 1, request_.rounds,
                          study_.rows[candidate.row].name));
         options.plan = candidate.plan;
-        auto profile = profile_model(subject_, backend_, machine_, calibrate_, options, cancel_);
+        auto profile = profile_model(subject_, backend_, machine_, known, options, cancel_);
         if (!profile) {
           return profile.error();
         }
@@ -287,8 +292,8 @@ class StudyJob {
     for (const Profile& profile : candidate.profiles) {
       medians.push_back(profile.plain_seconds.median);
     }
-    row.seconds = spread_of(std::move(medians));
     row.profile = std::move(candidate.profiles[candidate.profiles.size() / 2]);
+    row.seconds = medians.size() > 1 ? spread_of(std::move(medians)) : row.profile.plain_seconds;
     double busy = 0;
     double attainable = 0;
     for (const OpProfile& op : row.profile.ops) {

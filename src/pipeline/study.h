@@ -40,7 +40,8 @@ struct StudyRow {
   std::string meaning;
   std::string absent;  // why it was not run; the rest is then empty
   Profile profile;     // of the round whose time is the median
-  Spread seconds;      // of an evaluation that nothing listens to, over rounds
+  Spread seconds;      // of an evaluation that nothing listens to, over rounds; of one, over its
+                       // evaluations
   // Per evaluation.
   double loops = 0;                // parallel loops that were started
   double tasks = 0;                // pieces of work in them

@@ -62,7 +62,7 @@ TEST(StudyPlans, NarrowTakesTheUnitOrSaysThatThereIsNone) {
   EXPECT_EQ(none.error().message, "no bf16 unit on this machine");
 }
 
-Calibration two_threads() {
+Result<Calibration> two_threads() {
   Calibration machine;
   machine.threads = 2;
   machine.units = {{MathUnit::kFma, 50e9, 100e9, "", ""},
@@ -79,7 +79,7 @@ TEST(Study, MeasuresEveryVariantAndItsErrors) {
   request.timing = {1, 2, 2, 0, 0};
   request.force = true;
   std::vector<std::string> told;
-  const auto study = study_med_ddpm(request, *make_cpu_backend(), test_machine(), two_threads(),
+  const auto study = study_med_ddpm(request, *make_cpu_backend(), test_machine(), two_threads,
                                     [&](std::string_view what) { told.emplace_back(what); });
   ASSERT_TRUE(study) << study.error().message;
   ASSERT_EQ(study->rows.size(), 6U);
@@ -137,7 +137,7 @@ TEST(Study, RefusesAMaskWithoutAModel) {
   request.subject.arch = "whole-head:32";
   request.subject.size = {16, 16, 16};
   request.mask = "mask.nii";
-  const auto study = study_med_ddpm(request, *make_cpu_backend(), test_machine(), {}, {});
+  const auto study = study_med_ddpm(request, *make_cpu_backend(), test_machine(), two_threads, {});
   ASSERT_FALSE(study);
   EXPECT_NE(study.error().message.find("mask: `mask.nii`: a volume needs a trained model"),
             std::string::npos)
