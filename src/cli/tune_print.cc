@@ -17,6 +17,9 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::size_t kMostRows = 15;
+// Of the network's time: decisions below it did not matter.
+constexpr double kLeastGain = 1e-3;
+constexpr std::size_t kMostOpsWithLosses = 4;
 constexpr std::size_t kMostLossesOfAnOp = 3;
 // What is not known of beforehand is counted in such steps.
 constexpr int kCountStep = 100;
@@ -56,8 +59,12 @@ void print_decisions(const TuneReport& report) {
     return;
   }
   print_to(stdout, "decisions\n");
-  for (std::size_t i = 0; i < std::min(kMostRows, report.decisions.size()); ++i) {
-    const TuneDecision& d = report.decisions[i];
+  std::size_t rows = 0;
+  for (const TuneDecision& d : report.decisions) {
+    if (rows == kMostRows || d.gain_seconds < kLeastGain * report.default_seconds) {
+      break;
+    }
+    ++rows;
     print_to(stdout, "  {:>10} {:>6.1f} %  {}\n", milliseconds(d.gain_seconds),
              100 * part(d.gain_seconds, report.default_seconds), on_one_line(d.op));
     print_to(stdout, "      {} -> {}{}\n", d.from, d.to,
@@ -66,8 +73,9 @@ void print_decisions(const TuneReport& report) {
                                d.growth_before)
                  : "");
   }
-  if (report.decisions.size() > kMostRows) {
-    print_to(stdout, "  and {} more: --json lists all\n", report.decisions.size() - kMostRows);
+  if (rows < report.decisions.size()) {
+    print_to(stdout, "  and {} more, which gain less: --json lists all\n",
+             report.decisions.size() - rows);
   }
 }
 
@@ -77,9 +85,13 @@ void print_losses(const TuneReport& report) {
   }
   print_to(stdout, "what lost, of the ops that take longest\n");
   std::string op;
+  std::size_t ops = 0;
   std::size_t rows = 0;
   for (const TuneLoss& loss : report.losses) {
     if (loss.op != op) {
+      if (ops++ == kMostOpsWithLosses) {
+        break;
+      }
       op = loss.op;
       rows = 0;
       print_to(stdout, "  {}\n", on_one_line(op));

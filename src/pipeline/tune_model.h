@@ -29,7 +29,7 @@ struct TuneRequest {
 };
 
 struct TuneProgress {
-  std::string stage;  // "exploring", "measuring", "checking"
+  std::string stage;  // "exploring", "measuring", "running the strict plan", "checking a chain", "racing"
   int done = 0;
   int count = 0;  // 0: not known
 };
