@@ -66,7 +66,7 @@ float rounded(float value, int digits) {
 
 // Many sums of products of operands in [-1, 1) of so many digits, against the unrounded ones.
 Sums sums_of_rounded(int terms, int digits) {
-  constexpr int kSums = 500;
+  constexpr int kSums = 100;
   std::mt19937 random(7);
   const auto operand = [&] { return static_cast<float>(2 * (random() / 0x1p32) - 1); };
   Sums sums;

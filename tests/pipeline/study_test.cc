@@ -74,7 +74,7 @@ Result<Calibration> two_threads() {
 TEST(Study, MeasuresEveryVariantAndItsErrors) {
   StudyRequest request;
   request.subject.arch = "whole-head:32";
-  request.subject.size = {16, 16, 32};
+  request.subject.size = {16, 16, 16};
   request.rounds = 2;
   request.timing = {1, 2, 2, 0, 0};
   request.force = true;
