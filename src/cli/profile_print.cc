@@ -113,16 +113,16 @@ void print_slowest_ops(const Profile& profile) {
   }
   std::ranges::stable_sort(order, std::ranges::greater{},
                            [](const OpProfile* op) { return op->seconds.median; });
-  print_to(stdout, "\n  {:>9} {:>7} {:>7} {:>8}  {:<10} {:<30} {}\n", "time", "share", "GF/s",
+  print_to(stdout, "\n  {:>9} {:>7} {:>7} {:>8}  {:<10} {:<28} {}\n", "time", "share", "GF/s",
            "attained", "bound by", "op", "implementation");
   const std::size_t rows = std::min(kOpRows, order.size());
   for (std::size_t i = 0; i < rows; ++i) {
     const OpProfile& op = *order[i];
-    print_to(stdout, "  {:>9} {:>7} {:>7.1f} {:>8}  {:<10} {:<30} {}\n",
+    print_to(stdout, "  {:>9} {:>7} {:>7.1f} {:>8}  {:<10} {:<28} {}\n",
              duration(op.seconds.median), percent(op.share),
              giga_per_second(op.flops, op.seconds.median),
              attained(op.attainable_seconds, op.seconds.median), name_of(op.bottleneck),
-             shorten(op.op, 30), shorten(op.implementation, 22));
+             shorten(op.op, 28), shorten(op.implementation, 22));
   }
   double rest = 0;
   for (std::size_t i = rows; i < order.size(); ++i) {

@@ -39,9 +39,11 @@ TEST(ProgramOp, SaysWhatItsImplementationDoes) {
     if (op.implementation.find("winograd") != std::string::npos) {
       ++winograd;
       EXPECT_LT(op.work.flops, op.flops) << op.name;
-      EXPECT_EQ(op.work.packed_bytes, op.packed_bytes) << op.name;
+      // What the kernel holds besides, the bias for one, is small.
+      EXPECT_LE(op.work.packed_bytes, op.packed_bytes) << op.name;
+      EXPECT_GT(op.work.packed_bytes, 0.99 * op.packed_bytes) << op.name;
     }
-    EXPECT_GT(op.work.flops, 0) << op.name;
+    EXPECT_EQ(op.work.flops > 0, op.kind != OpKind::reorder) << op.name;
     EXPECT_GT(op.work.bytes, 0) << op.name;
     EXPECT_EQ(op.work.unit, MathUnit::kFma);
   }
