@@ -66,14 +66,14 @@ class ObjectReader {
   // What is not of the expected kind, or missing, fails and reads as null.
   const Json& read(std::string_view key, bool (Json::*is_type)() const noexcept,
                    std::string_view expected) {
-    static const Json kNull;
+    static const Json nothing;
     if (!problem_.empty()) {
-      return kNull;
+      return nothing;
     }
     const auto found = json_.find(key);
     if (found == json_.end() || !((*found).*is_type)()) {
       fail(key, expected);
-      return kNull;
+      return nothing;
     }
     return *found;
   }

@@ -118,6 +118,15 @@ TEST(PlanFile, HasLimits) {
   expect_error(read(std::string((4 << 20) + 1, ' ')), "4194304");
 }
 
+// As many objects as fit into a file: in quadratic time this would not end.
+TEST(PlanFile, RefusesTheDensestFile) {
+  std::string ops;
+  while (ops.size() < (4 << 20) - 4096) {
+    ops += fmt::format("\"{}\":{{}},", ops.size());
+  }
+  expect_error(read_with("\"open\": {}", ops + "\"open\": {}"), "\"ops\" must be at most 10000");
+}
+
 // The line names what the plan is for, what was asked of it, and how to get another.
 TEST(PlanFile, FitsOnlyWhatItIsFor) {
   PlanFile plan = example();
