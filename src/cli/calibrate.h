@@ -3,10 +3,7 @@
 
 #include <filesystem>
 
-#include "backend/backend.h"
-#include "graph/machine.h"
-#include "mezzotint/cancel.h"
-#include "profile/calibration.h"
+#include "pipeline/profile_model.h"
 
 namespace mezzotint::cli {
 

@@ -1,7 +1,7 @@
 // What tune shows: how far it is on stderr, what it found on stdout.
 #pragma once
 
-#include "graph/machine.h"
+#include "pipeline/machine.h"
 #include "pipeline/tune_model.h"
 
 namespace mezzotint::cli {
