@@ -234,8 +234,7 @@ Status check_plan(const Plan& plan, const Graph& graph, const Lowered& lowered) 
       continue;
     }
     if (entry.layout && !activation_layout({lowered.graph, *found})) {
-      return invalid_input("plan: op {} ({}) has no layout to choose", name,
-                           name_of(found->kind));
+      return invalid_input("plan: op {} ({}) has no layout to choose", name, name_of(found->kind));
     }
     if (entry.fuse) {
       const auto id = static_cast<std::size_t>(found - ops.begin());

@@ -106,8 +106,7 @@ TEST(BenchModel, refuses_beyond_the_limit) {
 TEST(BenchModel, explains_every_op) {
   const auto subject = Subject::open(small_request());
   ASSERT_TRUE(subject);
-  const auto explained =
-      explain_model(*subject, *make_cpu_backend(), test_machine(), Plan{});
+  const auto explained = explain_model(*subject, *make_cpu_backend(), test_machine(), Plan{});
   ASSERT_TRUE(explained) << explained.error().message;
   EXPECT_GT(explained->ops.size(), 100U);
   for (const Explanation& explanation : explained->ops) {
