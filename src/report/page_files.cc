@@ -4,16 +4,26 @@
 
 // Defined in page.S.in.
 extern "C" {
-extern const char mezzotint_page_html[];
-extern const char mezzotint_page_html_end[];
+extern const char mezzotint_page_profile_html[];
+extern const char mezzotint_page_profile_html_end[];
+extern const char mezzotint_page_compare_html[];
+extern const char mezzotint_page_compare_html_end[];
 extern const char mezzotint_page_css[];
 extern const char mezzotint_page_css_end[];
 extern const char mezzotint_page_units[];
 extern const char mezzotint_page_units_end[];
 extern const char mezzotint_page_charts[];
 extern const char mezzotint_page_charts_end[];
-extern const char mezzotint_page_script[];
-extern const char mezzotint_page_script_end[];
+extern const char mezzotint_page_profile_charts[];
+extern const char mezzotint_page_profile_charts_end[];
+extern const char mezzotint_page_compare_charts[];
+extern const char mezzotint_page_compare_charts_end[];
+extern const char mezzotint_page_tables[];
+extern const char mezzotint_page_tables_end[];
+extern const char mezzotint_page_profile_script[];
+extern const char mezzotint_page_profile_script_end[];
+extern const char mezzotint_page_compare_script[];
+extern const char mezzotint_page_compare_script_end[];
 extern const char mezzotint_page_vega[];
 extern const char mezzotint_page_vega_end[];
 }
@@ -28,11 +38,16 @@ std::string_view between(const char* begin, const char* end) {
 }  // namespace
 
 PageFiles page_files() {
-  return {.html = between(mezzotint_page_html, mezzotint_page_html_end),
+  return {.profile_html = between(mezzotint_page_profile_html, mezzotint_page_profile_html_end),
+          .compare_html = between(mezzotint_page_compare_html, mezzotint_page_compare_html_end),
           .css = between(mezzotint_page_css, mezzotint_page_css_end),
           .units = between(mezzotint_page_units, mezzotint_page_units_end),
           .charts = between(mezzotint_page_charts, mezzotint_page_charts_end),
-          .script = between(mezzotint_page_script, mezzotint_page_script_end),
+          .profile_charts = between(mezzotint_page_profile_charts, mezzotint_page_profile_charts_end),
+          .compare_charts = between(mezzotint_page_compare_charts, mezzotint_page_compare_charts_end),
+          .tables = between(mezzotint_page_tables, mezzotint_page_tables_end),
+          .profile_script = between(mezzotint_page_profile_script, mezzotint_page_profile_script_end),
+          .compare_script = between(mezzotint_page_compare_script, mezzotint_page_compare_script_end),
           .vega = between(mezzotint_page_vega, mezzotint_page_vega_end)};
 }
 

@@ -6,11 +6,18 @@
 namespace mezzotint {
 
 struct PageFiles {
-  std::string_view html;  // with {{style}}, {{vega}}, {{script}} and {{profile}}, each once
+  // Pages for fill_page().
+  std::string_view profile_html;
+  std::string_view compare_html;
   std::string_view css;
-  std::string_view units;  // scripts, in this order
+  // Scripts; each needs those before it that all pages share.
+  std::string_view units;
   std::string_view charts;
-  std::string_view script;
+  std::string_view profile_charts;
+  std::string_view compare_charts;
+  std::string_view tables;
+  std::string_view profile_script;
+  std::string_view compare_script;
   std::string_view vega;  // one script that defines `vega`
 };
 

@@ -1,59 +1,18 @@
 #include "report/profile_html.h"
 
-#include <array>
-#include <string_view>
-#include <utility>
-
-#include "base/check.h"
+#include "report/page.h"
 #include "report/page_files.h"
 #include "report/profile_json.h"
 
 namespace mezzotint {
-namespace {
-
-// JSON for the inside of a script element: without a '<', nothing there can end the element or
-// begin a comment. JSON has it only in texts.
-std::string without_markup(std::string_view json) {
-  std::string safe;
-  safe.reserve(json.size());
-  for (const char c : json) {
-    if (c == '<') {
-      safe += "\\u003c";
-    } else {
-      safe += c;
-    }
-  }
-  return safe;
-}
-
-}  // namespace
 
 std::string profile_html(const Profile& profile) {
   Profile shown = profile;
   shown.trace.clear();
-  const std::string json = without_markup(profile_json(shown));
   const PageFiles files = page_files();
-  std::string scripts;
-  for (const std::string_view script : {files.units, files.charts, files.script}) {
-    scripts += script;
-  }
-  // In the order of the page, so that a marker inside what was filled in is never seen.
-  const std::array<std::pair<std::string_view, std::string_view>, 4> parts = {
-      {{"{{style}}", files.css},
-       {"{{profile}}", json},
-       {"{{vega}}", files.vega},
-       {"{{script}}", scripts}}};
-  std::string page;
-  std::string_view rest = files.html;
-  for (const auto& [marker, content] : parts) {
-    const std::size_t at = rest.find(marker);
-    check(at != std::string_view::npos, "the page has a place for each part");
-    page += rest.substr(0, at);
-    page += content;
-    rest.remove_prefix(at + marker.size());
-  }
-  page += rest;
-  return page;
+  return fill_page(files.profile_html, profile_json(shown),
+                   {files.units, files.charts, files.profile_charts, files.tables,
+                    files.profile_script});
 }
 
 }  // namespace mezzotint

@@ -1,0 +1,12 @@
+// A comparison of plans as JSON of schema PlanComparison::kSchema; docs/formats.md gives its keys.
+#pragma once
+
+#include <string>
+
+#include "report/plan_comparison.h"
+
+namespace mezzotint {
+
+[[nodiscard]] std::string comparison_json(const PlanComparison& comparison);
+
+}  // namespace mezzotint
