@@ -129,7 +129,7 @@ int main_with(int argc, const char* const* argv) {
   program.failure_message(CLI::FailureMessage::simple);
   const std::vector<Verb> verbs{add_generate(program), add_prepare(program), add_inspect(program),
                                 add_bench(program),    add_profile(program), add_tune(program),
-                                add_study(program)};
+                                add_study(program),    add_compare(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -29,6 +29,7 @@ Verb add_bench(CLI::App& program);
 Verb add_prepare(CLI::App& program);
 Verb add_profile(CLI::App& program);
 Verb add_study(CLI::App& program);
+Verb add_compare(CLI::App& program);
 Verb add_tune(CLI::App& program);
 
 // One line on stderr, "mezzotint: ...", and the exit code for it.

@@ -129,7 +129,8 @@ Result<AnyComparison> compare_plans(std::span<const fs::path> paths) {
       comparison.ops.push_back(std::move(op));
     }
   }
-  return comparison;
+  comparison.sentences = plan_sentences(comparison);
+  return AnyComparison(std::move(comparison));
 }
 
 Result<std::string> read_text(const fs::path& path) {
@@ -185,7 +186,7 @@ Result<AnyComparison> compare_files(std::span<const fs::path> files) {
   if (first == FileKind::kPlan) {
     return compare_plans(files);
   }
-  return compare_profiles(std::move(profiles));
+  return AnyComparison(compare_profiles(std::move(profiles)));
 }
 
 Result<ComparisonFiles> ComparisonFiles::create(const fs::path& out, bool overwrite,

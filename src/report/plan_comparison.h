@@ -43,10 +43,14 @@ struct PlanComparison {
   std::vector<ComparedPlan> plans;     // the base first
   std::vector<PlannedOp> ops;          // by name
   std::size_t equal_ops = 0;           // decided alike by all
+  std::vector<std::string> sentences;  // plan_sentences(); what differs, first
 
   // Of the ops, those that plan i decides otherwise than the base.
   [[nodiscard]] std::size_t differing(std::size_t plan) const;
 };
+
+// Of each plan but the base, from all else that is there.
+[[nodiscard]] std::vector<std::string> plan_sentences(const PlanComparison& comparison);
 
 // "channels-last", "channels-first"; "plan's" for an entry that names none.
 [[nodiscard]] std::string layout_words(const std::optional<Layout>& layout);

@@ -69,6 +69,7 @@ std::string comparison_json(const PlanComparison& comparison) {
                {"of", "plans"},
                {"model", comparison.model},
                {"grid", comparison.grid},
+               {"sentences", comparison.sentences},
                {"plans", Json::array()},
                {"equal_ops", comparison.equal_ops},
                {"ops", Json::array()}};

@@ -1,4 +1,4 @@
-"""The report's page in headless Chromium, offline, at two widths. Exit code 77: no browser here.
+"""The report's pages in headless Chromium, offline, at two widths. Exit code 77: no browser here.
 
 usage: in_browser.py WRITE_REPORTS FOLDER    leaves the pages and pictures of them in FOLDER
 """
@@ -9,7 +9,7 @@ import sys
 import browser
 
 SKIPPED = 77
-DATA = "JSON.parse(document.getElementById('profile').textContent)"
+DATA = "JSON.parse(document.getElementById('data').textContent)"
 ROWS = "[...document.querySelectorAll('#ops-table tbody th')].map(cell => cell.textContent)"
 # Drawn by Vega, and what it must at least hold.
 CHARTS = {"roofline": ".mark-symbol path", "modules": ".mark-rect path", "memory": ".mark-area path",
@@ -152,6 +152,48 @@ def check_empty(page, folder):
     page.expect("problems", page.browser.problems(), [])
 
 
+def check_compare(page, folder, width, dark):
+    page.browser.open(os.path.join(folder, "compare.html"), width, dark=dark)
+    differences = page.value(f"{DATA}.differences")
+    page.expect("the difference comes first", page.value(
+        "document.querySelector('#sentences p').textContent"), differences[0]["sentences"][0])
+    groups = {(g["level"], g["kind"]): g for d in reversed(differences) for g in d["groups"]}
+    bars = page.value("document.querySelectorAll('#groups .mark-rect.role-mark path').length")
+    page.expect("a bar for each profile of a group", 2 * min(12, len(groups)) <= bars <= 3 * 12, True)
+    page.expect("bars of classes", page.value(
+        "document.querySelectorAll('#classes .mark-rect.role-mark path').length"),
+        sum(len(d["classes"]) for d in differences))
+    for table, key in (("groups-table", "groups"), ("ops-table", "ops"), ("figures-table", "figures")):
+        page.expect(f"rows of {table}", page.value(
+            f"document.querySelectorAll('#{table} tbody th').length"),
+            sum(len(d[key]) for d in differences))
+    page.check_width(width)
+    page.check_theme(dark)
+    page.expect("problems", page.browser.problems(), [])
+    page.browser.screenshot(os.path.join(folder, f"compare-{width}-{'dark' if dark else 'light'}.png"))
+
+
+def check_other_comparisons(page, folder):
+    page.browser.open(os.path.join(folder, "compare-hostile.html"), 400)
+    page.expect("the text is hostile", "onerror" in page.value(f"{DATA}.profiles[1].model"), True)
+    page.expect("nothing ran", "harmed" == page.value("document.title"), False)
+    page.expect("no element came of it", page.value("document.images.length"), 0)
+    page.check_width(400)
+    page.expect("problems", page.browser.problems(), [])
+    page.browser.open(os.path.join(folder, "compare-empty.html"), 400)
+    page.expect("charts say why not", page.value("document.querySelectorAll('figure .note').length"), 2)
+    page.expect("no number is none", page.value("/NaN|Infinity|undefined|null/.test("
+                                                "document.querySelector('main').textContent)"), False)
+    page.expect("problems", page.browser.problems(), [])
+    page.browser.open(os.path.join(folder, "plans.html"), 1280)
+    page.expect("no charts of plans", page.value("document.querySelectorAll('figure svg').length"), 0)
+    page.expect("an op that a plan leaves open", page.value(
+        "document.querySelector('#ops-table tbody tr td:last-child').textContent"), "no entry")
+    page.check_width(1280)
+    page.expect("problems", page.browser.problems(), [])
+    page.browser.screenshot(os.path.join(folder, "plans.png"))
+
+
 def check_that_problems_are_seen(page, folder):
     """Otherwise none of the above would mean anything."""
     page.browser.open(os.path.join(folder, "sample.html"), 400)
@@ -178,8 +220,10 @@ def main():
         page = Page(chromium)
         for width, dark in ((1280, False), (1280, True), (400, False), (400, True)):
             check_sample(page, folder, width, dark)
+            check_compare(page, folder, width, dark)
         check_hostile(page, folder)
         check_empty(page, folder)
+        check_other_comparisons(page, folder)
         check_that_problems_are_seen(page, folder)
     print("\n".join(page.failures) or f"all good; pictures are in {folder}")
     return 1 if page.failures else 0

@@ -22,7 +22,7 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 
 // The profile that the page shows, as its script reads it.
 std::string data_of(const std::string& page) {
-  const std::string begin = R"(<script type="application/json" id="profile">)";
+  const std::string begin = R"(<script type="application/json" id="data">)";
   const std::size_t at = page.find(begin) + begin.size();
   return page.substr(at, page.find("</script>", at) - at);
 }

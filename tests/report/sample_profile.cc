@@ -217,19 +217,14 @@ Verdict sample_verdict() {
        {"The five passes that stay unfused at 128x128x128 read and write 2.7 GB.", 0.98, ""}}};
 }
 
-}  // namespace
-
-Profile sample_profile() {
-  Builder build;
-  add_ops(build);
-  Profile profile = std::move(build.profile);
+// From its ops and machine.
+void fill_rest(Profile& profile) {
   profile.version = "0.1.0";
   profile.model = "whole-head.pt";
   profile.grid = {128, 128, 128};
   profile.timestep = 500;
   profile.precision = "fp32";
   profile.plan_hash = "4f0c6a1d2e";
-  profile.machine = sample_machine();
   profile.runs = 9;
   for (const OpProfile& op : profile.ops) {
     profile.sum_seconds += op.seconds.median;
@@ -246,14 +241,44 @@ Profile sample_profile() {
   profile.ops.front().counters = Counters{3.2e8, 5.1e8, std::nullopt, 2.25e6};
   add_groups(profile);
   add_trace(profile);
+}
+
+}  // namespace
+
+Profile sample_profile() {
+  Builder build;
+  add_ops(build);
+  Profile profile = std::move(build.profile);
+  profile.machine = sample_machine();
+  fill_rest(profile);
   profile.verdict = sample_verdict();
   profile.warnings = {"The machine was busy: runs spread by 3.6 %."};
   return profile;
 }
 
+Profile faster_profile() {
+  Builder build;
+  add_ops(build);
+  build.profile.ops.pop_back();
+  build.add("out.scale", {"affine", "kernels", 128, 1, 1, Bottleneck::kMemoryDram, 0.8});
+  Profile profile = std::move(build.profile);
+  profile.machine = sample_machine();
+  for (OpProfile& op : profile.ops) {
+    if (op.kind == "region" && op.level == "128x128x128") {
+      op.implementation = "onednn-bf16";
+      op.seconds = around(op.seconds.median / 2);
+      op.bottleneck = Bottleneck::kMemoryDram;
+      op.packed_bytes *= 2;
+    }
+  }
+  fill_rest(profile);
+  profile.precision = "fast";
+  return profile;
+}
+
 Profile hostile_profile() {
   const std::string text =
-      "</script><img src=x onerror=\"document.title='harmed'\"><!--<script>{{profile}}";
+      "</script><img src=x onerror=\"document.title='harmed'\"><!--<script>{{data}}";
   Profile profile = sample_profile();
   profile.model = profile.machine.processor = profile.plan = profile.counters = text;
   profile.verdict.sentences.push_back(text);

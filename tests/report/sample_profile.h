@@ -10,7 +10,11 @@ namespace mezzotint {
 // at each call.
 [[nodiscard]] Profile sample_profile();
 
-// The same with texts that would run a script if any of them were taken for markup; the script
+// The same network after a change: convolutions at 128x128x128 in half the time by another
+// implementation, the reorder gone and another op new, more packed weights.
+[[nodiscard]] Profile faster_profile();
+
+// sample_profile() with texts that would run a script if any of them were taken for markup; the script
 // would set the page's title to "harmed".
 [[nodiscard]] Profile hostile_profile();
 
