@@ -72,7 +72,8 @@ Verb add_compare(CLI::App& program) {
   app->footer(
       "Examples:\n"
       "  mezzotint compare before/ after/\n"
-      "  mezzotint compare fp32/profile.json fast/profile.json tuned/profile.json --out report.html\n"
+      "  mezzotint compare fp32/profile.json fast/profile.json tuned/profile.json --out "
+      "report.html\n"
       "  mezzotint compare plan.json other-plan.json --json");
   app->add_option("files", a.files,
                   "2 to 16 profiles (profile.json, or folders with one) or plans; the first is the "

@@ -18,30 +18,40 @@ namespace {
 
 constexpr std::size_t kRows = 15;
 
+// At most nine columns below three hours.
 std::string milliseconds(double seconds) {
-  return fmt::format("{:.3f}", 1e3 * seconds);
+  return fmt::format("{:.{}f}", 1e3 * seconds, seconds < 10 ? 3 : 1);
 }
 
 std::string signed_milliseconds(double seconds) {
-  return fmt::format("{:+.3f}", 1e3 * seconds);
+  return fmt::format("{:+.{}f}", 1e3 * seconds, std::abs(seconds) < 10 ? 3 : 1);
 }
 
 std::string median_of(const std::optional<GroupProfile>& group) {
   return group ? milliseconds(group->seconds.median) : "-";
 }
 
+// No "-0 %".
 std::string share_text(const std::optional<double>& share) {
-  return share ? fmt::format("{:.0f} %", 100 * *share) : "-";
+  return share ? fmt::format("{:.0f} %", std::round(100 * *share) + 0.0) : "-";
 }
 
-// "0.623"
+// Five columns.
+std::string factor(double ratio) {
+  return ratio >= 1000 ? ">999"
+                       : fmt::format("{:.{}f}", ratio,
+                                     ratio < 10    ? 3
+                                     : ratio < 100 ? 2
+                                                   : 1);
+}
+
 std::string ratio_text(const std::optional<TimeRatio>& ratio) {
-  return ratio ? fmt::format("{:.3f}", ratio->median) : "-";
+  return ratio ? factor(ratio->median) : "-";
 }
 
 // "0.601..0.640"
 std::string interval_text(const std::optional<TimeRatio>& ratio) {
-  return ratio ? fmt::format("{:.3f}..{:.3f}", ratio->low, ratio->high) : "-";
+  return ratio ? fmt::format("{}..{}", factor(ratio->low), factor(ratio->high)) : "-";
 }
 
 std::string noise_text(const GroupChange& group) {
@@ -52,77 +62,79 @@ std::string noise_text(const GroupChange& group) {
 }
 
 void print_profiles(const Comparison& comparison) {
-  print_to(stdout, "   {:>10} {:>7} {:>14} {:>8} {:>7} {:>10} {:>10}  {}\n", "ms", "ratio",
-           "interval", "kernels", "convert", "arena", "peak", "file");
+  print_to(stdout, "   {:>9} {:>5} {:>12} {:>7} {:>7} {:>9} {:>9}  {}\n", "ms", "ratio", "interval",
+           "kernels", "convert", "arena", "peak", "file");
   for (std::size_t i = 0; i < comparison.profiles.size(); ++i) {
     const auto& [name, profile] = comparison.profiles[i];
     const std::string ratio = i > 0 ? ratio_text(comparison.differences[i - 1].ratio) : "";
     const std::string interval = i > 0 ? interval_text(comparison.differences[i - 1].ratio) : "";
-    print_to(stdout, "{}  {:>10} {:>7} {:>14} {:>8.0f} {:>7} {:>10} {:>10}  {}\n",
-             compared_label(i), milliseconds(profile.plain_seconds.median), ratio,
-             interval, kernels_of(profile), share_text(conversion_share_of(profile)),
-             format_bytes(profile.arena_bytes), format_bytes(profile.peak_bytes),
-             shorten(on_one_line(name), 24));
+    print_to(stdout, "{}  {:>9} {:>5} {:>12} {:>7.0f} {:>7} {:>9} {:>9}  {}\n", compared_label(i),
+             milliseconds(profile.plain_seconds.median), ratio, interval, kernels_of(profile),
+             share_text(conversion_share_of(profile)), format_bytes(profile.arena_bytes),
+             format_bytes(profile.peak_bytes), shorten(on_one_line(name), 32));
   }
 }
 
 void print_groups(const std::vector<GroupChange>& groups, const std::string& label) {
-  print_to(stdout, "\n  {:>10} {:>10} {:>7} {:>14} {:>7} {:>10} {:>6}  {:<11} {}\n", "A ms",
+  print_to(stdout, "\n  {:>9} {:>9} {:>5} {:>12} {:>6} {:>9} {:>6}  {:<11} {}\n", "A ms",
            label + " ms", "ratio", "interval", "noise", "change", "of it", "level", "kind");
   const std::size_t rows = std::min(kRows, groups.size());
   for (std::size_t i = 0; i < rows; ++i) {
     const GroupChange& group = groups[i];
-    print_to(stdout, "  {:>10} {:>10} {:>7} {:>14} {:>7} {:>10} {:>6}  {:<11} {}\n",
+    print_to(stdout, "  {:>9} {:>9} {:>5} {:>12} {:>6} {:>9} {:>6}  {:<11} {}\n",
              median_of(group.base), median_of(group.other), ratio_text(group.ratio),
-             interval_text(group.ratio), noise_text(group),
-             signed_milliseconds(group.difference()), share_text(group.share),
-             shorten(on_one_line(group.level), 11), shorten(on_one_line(group.kind), 14));
+             interval_text(group.ratio), noise_text(group), signed_milliseconds(group.difference()),
+             share_text(group.share), shorten(on_one_line(group.level), 11),
+             shorten(on_one_line(group.kind), 24));
   }
   double rest = 0;
   for (std::size_t i = rows; i < groups.size(); ++i) {
     rest += groups[i].difference();
   }
   if (groups.size() > rows) {
-    print_to(stdout, "  {:>52} {:>10}         {} more groups\n", "", signed_milliseconds(rest),
+    print_to(stdout, "  {:>45} {:>9}         {} more groups\n", "", signed_milliseconds(rest),
              groups.size() - rows);
   }
 }
 
 void print_sums(const std::vector<SumChange>& sums, const std::string& label,
                 std::string_view what) {
-  print_to(stdout, "\n  {:>10} {:>10} {:>10} {:>6}  {}\n", "A ms", label + " ms", "change",
-           "of it", what);
+  print_to(stdout, "\n  {:>9} {:>9} {:>9} {:>6}  {}\n", "A ms", label + " ms", "change", "of it",
+           what);
   for (std::size_t i = 0; i < std::min(kRows, sums.size()); ++i) {
     const SumChange& sum = sums[i];
-    print_to(stdout, "  {:>10} {:>10} {:>10} {:>6}  {}\n", milliseconds(sum.base),
-             milliseconds(sum.other), signed_milliseconds(sum.difference()),
-             share_text(sum.share), shorten(on_one_line(sum.name), 40));
+    print_to(stdout, "  {:>9} {:>9} {:>9} {:>6}  {}\n", milliseconds(sum.base),
+             milliseconds(sum.other), signed_milliseconds(sum.difference()), share_text(sum.share),
+             shorten(on_one_line(sum.name), 40));
   }
 }
 
-// "winograd-f4 (compute)", in so many columns.
-std::string computed_by(const OpProfile& op, std::size_t columns) {
-  return shorten(
-      fmt::format("{} ({})", on_one_line(op.implementation), name_of(op.bottleneck)), columns);
+// "winograd-f4", or "winograd-f4 (compute)" where the class changed.
+std::string computed_by(const OpProfile& op, const OpChange& change) {
+  const std::string name = on_one_line(op.implementation);
+  return shorten(change.base.bottleneck == change.other.bottleneck
+                     ? name
+                     : fmt::format("{} ({})", name, name_of(op.bottleneck)),
+                 26);
 }
 
 void print_ops(const Difference& difference, const std::string& label) {
   if (!difference.ops.empty()) {
-    print_to(stdout, "\n  {:>10}  {:<24} {:<29} {}\n", "change", "op", "A", label);
+    print_to(stdout, "\n  {:>9}  {:<32} {:<26} {}\n", "change", "op", "A", label);
   }
   for (std::size_t i = 0; i < std::min(kRows, difference.ops.size()); ++i) {
     const OpChange& op = difference.ops[i];
-    print_to(stdout, "  {:>10}  {:<24} {:<29} {}\n", signed_milliseconds(op.difference()),
-             shorten(on_one_line(op.base.op), 24), computed_by(op.base, 29),
-             computed_by(op.other, 30));
+    print_to(stdout, "  {:>9}  {:<32} {:<26} {}\n", signed_milliseconds(op.difference()),
+             shorten(on_one_line(op.base.op), 32), computed_by(op.base, op),
+             computed_by(op.other, op));
   }
   if (difference.ops.size() > kRows) {
     print_to(stdout, "  {} more ops that changed\n", difference.ops.size() - kRows);
   }
   const auto lone = [](const LoneOps& ops, const std::string& where) {
     if (ops.count > 0) {
-      print_to(stdout, "  {} op{} only in {}: {} ms\n", ops.count, ops.count == 1 ? "" : "s",
-               where, milliseconds(ops.seconds));
+      print_to(stdout, "  {} op{} only in {}: {} ms\n", ops.count, ops.count == 1 ? "" : "s", where,
+               milliseconds(ops.seconds));
     }
   };
   lone(difference.only_base, "A");
@@ -157,8 +169,7 @@ void print_figures(const std::vector<FigureChange>& figures, const std::string& 
     }
     const std::optional<double> ratio = figure.ratio();
     print_to(stdout, "  {:>14} {:>14} {:>7}  {}\n", figure_text(figure.unit, figure.base),
-             figure_text(figure.unit, figure.other), ratio ? fmt::format("{:.3f}", *ratio) : "-",
-             figure.name);
+             figure_text(figure.unit, figure.other), ratio ? factor(*ratio) : "-", figure.name);
   }
 }
 
@@ -192,10 +203,10 @@ std::string entry_text(const std::optional<PlanEntry>& entry) {
   if (!entry) {
     return "no entry";
   }
-  return fmt::format("{}; layout {}; fuses {}",
-                     entry->implementation.empty() ? "the cheapest"
-                                                   : on_one_line(entry->implementation),
-                     layout_words(entry->layout), fuse_text(entry->fuse));
+  return fmt::format(
+      "{}; layout {}; fuses {}",
+      entry->implementation.empty() ? "the cheapest" : on_one_line(entry->implementation),
+      layout_words(entry->layout), fuse_text(entry->fuse));
 }
 
 }  // namespace

@@ -57,11 +57,11 @@ std::string grid_words(const std::array<std::int64_t, 3>& grid) {
 Status check_same_subject(const PlanFile& base, const fs::path& base_path, const PlanFile& other,
                           const fs::path& path) {
   if (base.subject.model_sha256 != other.subject.model_sha256) {
-    return invalid_input("compare: {} is for model {} (SHA-256 {:.12}...), {} for {} (SHA-256 "
-                         "{:.12}...): plans of different models decide nothing in common",
-                         base_path.string(), in_quotes(base.subject.model),
-                         base.subject.model_sha256, path.string(),
-                         in_quotes(other.subject.model), other.subject.model_sha256);
+    return invalid_input(
+        "compare: {} is for model {} (SHA-256 {:.12}...), {} for {} (SHA-256 "
+        "{:.12}...): plans of different models decide nothing in common",
+        base_path.string(), in_quotes(base.subject.model), base.subject.model_sha256, path.string(),
+        in_quotes(other.subject.model), other.subject.model_sha256);
   }
   if (base.subject.grid != other.subject.grid) {
     return invalid_input(
@@ -166,9 +166,10 @@ Result<AnyComparison> compare_files(std::span<const fs::path> files) {
     }
     const FileKind kind = kind_of(*text);
     if (kind == FileKind::kNeither) {
-      return invalid_input("{}: is neither a profile (mezzotint profile --out) nor a plan "
-                           "(mezzotint tune --out)",
-                           path.string());
+      return invalid_input(
+          "{}: is neither a profile (mezzotint profile --out) nor a plan "
+          "(mezzotint tune --out)",
+          path.string());
     }
     if (first && *first != kind) {
       return invalid_input("compare: {} is a {}, {} a {}: expected all profiles or all plans",
@@ -220,9 +221,9 @@ Status ComparisonFiles::write(const AnyComparison& comparison) {
   std::vector<OutputFile*> order;
   for (OutputFile& file : files_) {
     const bool page = file.path().extension() == ".html";
-    const std::string text = std::visit(
-        [&](const auto& of) { return page ? comparison_html(of) : comparison_json(of); },
-        comparison);
+    const std::string text =
+        std::visit([&](const auto& of) { return page ? comparison_html(of) : comparison_json(of); },
+                   comparison);
     if (Status status = file.write(std::as_bytes(std::span(text))); !status) {
       return status;
     }

@@ -43,6 +43,7 @@ class Shares {
   std::optional<double> whole_;
 };
 
+// Equal ones stay as they were: slowest first.
 template <typename T>
 void largest_first(std::vector<T>& changes) {
   std::ranges::stable_sort(changes, std::ranges::greater{},
@@ -73,6 +74,9 @@ std::vector<GroupChange> group_changes(const Profile& base, const Profile& other
     change.share = shares.of(change.difference());
     groups.push_back(std::move(change));
   }
+  std::ranges::stable_sort(groups, std::ranges::greater{}, [](const GroupChange& group) {
+    return std::max(median_of(group.base), median_of(group.other));
+  });
   largest_first(groups);
   return groups;
 }
@@ -89,6 +93,7 @@ class Sums {
       changes.push_back(sum);
       changes.back().share = shares.of(sum.difference());
     }
+    std::ranges::stable_sort(changes, std::ranges::greater{}, &SumChange::base);
     largest_first(changes);
     return changes;
   }
@@ -234,8 +239,7 @@ Difference difference_of(const Profile& base, const Profile& other, const std::s
   difference.contrasts = contrasts_of(base, other);
   difference.ratio = time_ratio(other.plain_seconds, base.plain_seconds);
   const bool noise_known = std::min(base.runs, other.runs) >= kRunsForNoise;
-  difference.beyond_noise =
-      noise_known && difference.ratio && difference.ratio->excludes_one();
+  difference.beyond_noise = noise_known && difference.ratio && difference.ratio->excludes_one();
   difference.base_sum = sum_of(base.ops);
   difference.other_sum = sum_of(other.ops);
   const Shares shares(difference.beyond_noise, difference.ratio,
@@ -266,8 +270,7 @@ double GroupChange::difference() const {
 }
 
 std::string_view name_of(FigureUnit unit) {
-  constexpr std::string_view kNames[] = {"count",   "share",  "bytes",
-                                         "seconds", "FLOP/s", "bytes/s"};
+  constexpr std::string_view kNames[] = {"count", "share", "bytes", "seconds", "FLOP/s", "bytes/s"};
   return kNames[static_cast<std::size_t>(unit)];
 }
 

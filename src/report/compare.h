@@ -104,9 +104,9 @@ struct Difference {
   bool beyond_noise = false;       // so many runs that it can be told, and 1 outside
   double base_sum = 0;             // of the ops' medians
   double other_sum = 0;
-  std::vector<GroupChange> groups;    // largest change first, as all below
-  std::vector<SumChange> kinds;       // add up to the difference of the sums
-  std::vector<SumChange> classes;     // too: an op of both counts in its class in the base
+  std::vector<GroupChange> groups;  // largest change first, as all below
+  std::vector<SumChange> kinds;     // add up to the difference of the sums
+  std::vector<SumChange> classes;   // too: an op of both counts in its class in the base
   std::vector<OpChange> ops;
   LoneOps only_base;
   LoneOps only_other;
@@ -116,7 +116,7 @@ struct Difference {
 struct Comparison {
   static constexpr int kSchema = 1;
 
-  std::vector<NamedProfile> profiles;  // the base first; without their traces
+  std::vector<NamedProfile> profiles;   // the base first; without their traces
   std::vector<Difference> differences;  // of profiles[1] and so on
 };
 

@@ -10,9 +10,9 @@ namespace {
 
 std::string page_of(const std::string& json) {
   const PageFiles files = page_files();
-  return fill_page(files.compare_html, json,
-                   {files.units, files.charts, files.compare_charts, files.tables,
-                    files.compare_script});
+  return fill_page(
+      files.compare_html, json,
+      {files.units, files.charts, files.compare_charts, files.tables, files.compare_script});
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ constexpr std::size_t kNamed = 3;
 constexpr double kLeastShare = 0.05;
 
 std::string percent(double share) {
-  return fmt::format("{:.0f} %", 100 * share);
+  return fmt::format("{:.0f} %", std::round(100 * share) + 0.0);  // no "-0 %"
 }
 
 // "-12.3 ms"
@@ -26,15 +26,19 @@ std::string group_name(const GroupChange& group) {
                                   : fmt::format("{} at {}", group.kind, group.level);
 }
 
-// "71 % of the difference is conv3d at 64x64x64, 12 % affine at 64x64x64"; empty: nothing explains
-// a part worth a word.
+// Its change is a fact and no noise.
+bool is_certain(const GroupChange& group) {
+  return group.beyond_noise || !group.base || !group.other;
+}
+
+// "71 % of the difference is conv3d at 64x64x64, 12 % affine at 64x64x64"; empty: no group beyond
+// noise explains a part worth a word.
 std::string explanation(const Difference& difference) {
   std::vector<std::string> parts;
   for (const GroupChange& group : difference.groups) {
-    if (parts.size() < kNamed && group.share.value_or(0) >= kLeastShare) {
+    if (parts.size() < kNamed && is_certain(group) && group.share.value_or(0) >= kLeastShare) {
       parts.push_back(fmt::format("{} {}{}", percent(*group.share),
-                                  parts.empty() ? "of the difference is " : "",
-                                  group_name(group)));
+                                  parts.empty() ? "of the difference is " : "", group_name(group)));
     }
   }
   return fmt::format("{}", fmt::join(parts, ", "));
@@ -52,7 +56,8 @@ std::string how_much(const Difference& difference, const std::string& base,
     return times + ": no difference beyond noise.";
   }
   const std::string why = explanation(difference);
-  return why.empty() ? times + "; no group of ops explains it." : times + ": " + why + ".";
+  return why.empty() ? times + "; no group of ops beyond noise explains it."
+                     : times + ": " + why + ".";
 }
 
 std::string by_class(const Difference& difference, const std::string& base) {
@@ -63,9 +68,9 @@ std::string by_class(const Difference& difference, const std::string& base) {
           fmt::format("{} {} ({})", sum.name, change(sum.difference()), percent(*sum.share)));
     }
   }
-  return parts.empty() ? ""
-                       : fmt::format("By what bounds the ops in {}: {}.", base,
-                                     fmt::join(parts, ", "));
+  return parts.empty()
+             ? ""
+             : fmt::format("By what bounds the ops in {}: {}.", base, fmt::join(parts, ", "));
 }
 
 std::string changed_ops(const Difference& difference) {
@@ -87,8 +92,7 @@ std::string changed_ops(const Difference& difference) {
 std::vector<std::string> difference_sentences(const Difference& difference, const std::string& base,
                                               const std::string& other) {
   std::vector<std::string> sentences = {how_much(difference, base, other)};
-  for (std::string& sentence :
-       std::vector{by_class(difference, base), changed_ops(difference)}) {
+  for (std::string& sentence : std::vector{by_class(difference, base), changed_ops(difference)}) {
     if (!sentence.empty()) {
       sentences.push_back(std::move(sentence));
     }

@@ -38,17 +38,18 @@ std::string_view between(const char* begin, const char* end) {
 }  // namespace
 
 PageFiles page_files() {
-  return {.profile_html = between(mezzotint_page_profile_html, mezzotint_page_profile_html_end),
-          .compare_html = between(mezzotint_page_compare_html, mezzotint_page_compare_html_end),
-          .css = between(mezzotint_page_css, mezzotint_page_css_end),
-          .units = between(mezzotint_page_units, mezzotint_page_units_end),
-          .charts = between(mezzotint_page_charts, mezzotint_page_charts_end),
-          .profile_charts = between(mezzotint_page_profile_charts, mezzotint_page_profile_charts_end),
-          .compare_charts = between(mezzotint_page_compare_charts, mezzotint_page_compare_charts_end),
-          .tables = between(mezzotint_page_tables, mezzotint_page_tables_end),
-          .profile_script = between(mezzotint_page_profile_script, mezzotint_page_profile_script_end),
-          .compare_script = between(mezzotint_page_compare_script, mezzotint_page_compare_script_end),
-          .vega = between(mezzotint_page_vega, mezzotint_page_vega_end)};
+  return {
+      .profile_html = between(mezzotint_page_profile_html, mezzotint_page_profile_html_end),
+      .compare_html = between(mezzotint_page_compare_html, mezzotint_page_compare_html_end),
+      .css = between(mezzotint_page_css, mezzotint_page_css_end),
+      .units = between(mezzotint_page_units, mezzotint_page_units_end),
+      .charts = between(mezzotint_page_charts, mezzotint_page_charts_end),
+      .profile_charts = between(mezzotint_page_profile_charts, mezzotint_page_profile_charts_end),
+      .compare_charts = between(mezzotint_page_compare_charts, mezzotint_page_compare_charts_end),
+      .tables = between(mezzotint_page_tables, mezzotint_page_tables_end),
+      .profile_script = between(mezzotint_page_profile_script, mezzotint_page_profile_script_end),
+      .compare_script = between(mezzotint_page_compare_script, mezzotint_page_compare_script_end),
+      .vega = between(mezzotint_page_vega, mezzotint_page_vega_end)};
 }
 
 }  // namespace mezzotint

@@ -14,11 +14,11 @@ namespace {
 std::string evidence(const ComparedPlan& plan) {
   std::vector<std::string> parts;
   if (plan.measured_seconds) {
-    parts.push_back(fmt::format("{:.4g} ms measured{}", 1e3 * *plan.measured_seconds,
-                                plan.default_seconds
-                                    ? fmt::format(" where the default takes {:.4g} ms",
-                                                  1e3 * *plan.default_seconds)
-                                    : ""));
+    parts.push_back(fmt::format(
+        "{:.4g} ms measured{}", 1e3 * *plan.measured_seconds,
+        plan.default_seconds
+            ? fmt::format(" where the default takes {:.4g} ms", 1e3 * *plan.default_seconds)
+            : ""));
   }
   if (plan.predicted_seconds) {
     parts.push_back(fmt::format("{:.4g} ms predicted", 1e3 * *plan.predicted_seconds));
@@ -53,10 +53,9 @@ std::vector<std::string> plan_sentences(const PlanComparison& comparison) {
   for (std::size_t i = 1; i < comparison.plans.size(); ++i) {
     const std::size_t differing = comparison.differing(i);
     const std::string label = compared_label(i);
-    sentences.push_back(
-        differing == 0 ? fmt::format("{} decides every op as A does.", label)
-                       : fmt::format("{} decides {} of {} ops otherwise than A.", label, differing,
-                                     all));
+    sentences.push_back(differing == 0 ? fmt::format("{} decides every op as A does.", label)
+                                       : fmt::format("{} decides {} of {} ops otherwise than A.",
+                                                     label, differing, all));
     add_contrasts(comparison.plans[0], comparison.plans[i], label, sentences);
   }
   for (std::size_t i = 0; i < comparison.plans.size(); ++i) {

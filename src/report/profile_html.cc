@@ -10,9 +10,9 @@ std::string profile_html(const Profile& profile) {
   Profile shown = profile;
   shown.trace.clear();
   const PageFiles files = page_files();
-  return fill_page(files.profile_html, profile_json(shown),
-                   {files.units, files.charts, files.profile_charts, files.tables,
-                    files.profile_script});
+  return fill_page(
+      files.profile_html, profile_json(shown),
+      {files.units, files.charts, files.profile_charts, files.tables, files.profile_script});
 }
 
 }  // namespace mezzotint

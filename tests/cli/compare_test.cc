@@ -70,10 +70,10 @@ class CompareProgram : public ::testing::Test {
 TEST_F(CompareProgram, SaysWhatExplainsTheDifferenceWithinAHundredColumns) {
   const CommandResult result = compare({path("a.json"), path("fast"), path("a.json")});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  for (const char* part : {"B takes 0.", "of the difference is region at 128x128x128",
-                           "B differs from A in precision: fast, A: fp32", "onednn-bf16 (DRAM)",
-                           "1 op only in A", "C takes 1 of A's time",
-                           "no difference beyond noise"}) {
+  for (const char* part :
+       {"B takes 0.", "of the difference is region at 128x128x128",
+        "B differs from A in precision: fast, A: fp32", "onednn-bf16 (DRAM)", "1 op only in A",
+        "C takes 1 of A's time", "no difference beyond noise"}) {
     EXPECT_NE(result.out.find(part), std::string::npos) << part << '\n' << result.out;
   }
   for (const std::string& line : lines_of(result.out)) {
@@ -112,8 +112,7 @@ TEST_F(CompareProgram, LeavesAPageOrAFolder) {
 
   expect_refused({path("a.json"), path("fast"), "--out", path("page.html")}, {"page.html"});
   expect_refused({path("a.json"), path("fast"), "--out", path("out")}, {"compare.json"});
-  result =
-      compare({path("plan.json"), path("other.json"), "--out", path("out"), "--overwrite"});
+  result = compare({path("plan.json"), path("other.json"), "--out", path("out"), "--overwrite"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(Json::parse(read_text(path("out/compare.json"))).at("of"), "plans");
 }

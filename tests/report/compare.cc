@@ -165,9 +165,9 @@ TEST(Compare, AnOpOfBothCountsInItsClassInTheBase) {
 TEST(Compare, ListsChangedOpsLargestFirst) {
   const Profile base =
       profile_of({op("a", "conv3d", 0.1), op("b", "conv3d", 0.1), op("c", "conv3d", 0.1)});
-  const Profile other = profile_of({op("a", "conv3d", 0.09, Bottleneck::kCompute, "onednn"),
-                                    op("b", "conv3d", 0.13, Bottleneck::kMemoryL3),
-                                    op("c", "conv3d", 0.01)});
+  const Profile other =
+      profile_of({op("a", "conv3d", 0.09, Bottleneck::kCompute, "onednn"),
+                  op("b", "conv3d", 0.13, Bottleneck::kMemoryL3), op("c", "conv3d", 0.01)});
   const Difference found = difference(base, other);
   ASSERT_EQ(found.ops.size(), 2U) << "another time alone is no change of kind";
   EXPECT_EQ(found.ops[0].base.op, "b");
@@ -194,13 +194,23 @@ TEST(Compare, FewRunsTellNothingOfNoise) {
   EXPECT_NE(found.sentences.back().find("Less than 3 runs"), std::string::npos);
 }
 
+TEST(Compare, NamesNoGroupWithinNoise) {
+  Profile other = profile_of({op("x", "conv3d", 0.05), op("y", "affine", 0.02)});
+  other.groups[1].seconds = {0.02, 0.005, 0.2};
+  const Difference found =
+      difference(profile_of({op("x", "conv3d", 0.1), op("y", "affine", 0.1)}), other);
+  EXPECT_FALSE(found.groups[0].beyond_noise) << "the larger change";
+  EXPECT_EQ(found.sentences[0].find("affine"), std::string::npos) << found.sentences[0];
+  EXPECT_NE(found.sentences[0].find("is conv3d at 8x8x8."), std::string::npos);
+}
+
 TEST(Compare, OpsThatSayTheOppositeExplainNothing) {
   Profile other = profile_of({op("x", "conv3d", 0.11)});
   other.plain_seconds = {0.05, 0.05, 0.05};
   const Difference found = difference(profile_of({op("x", "conv3d", 0.1)}), other);
   EXPECT_TRUE(found.beyond_noise);
   EXPECT_FALSE(found.groups[0].share);
-  EXPECT_NE(found.sentences[0].find("no group of ops explains it"), std::string::npos);
+  EXPECT_NE(found.sentences[0].find("no group of ops beyond noise explains it"), std::string::npos);
 }
 
 TEST(Compare, ZeroTimesAndNoOpsHaveNoRatio) {
@@ -208,8 +218,7 @@ TEST(Compare, ZeroTimesAndNoOpsHaveNoRatio) {
   EXPECT_FALSE(found.ratio);
   EXPECT_FALSE(found.beyond_noise);
   EXPECT_NE(found.sentences[0].find("cannot be compared: a time is 0"), std::string::npos);
-  const std::string json =
-      comparison_json(compare_profiles({{"a", Profile()}, {"b", Profile()}}));
+  const std::string json = comparison_json(compare_profiles({{"a", Profile()}, {"b", Profile()}}));
   EXPECT_FALSE(Json::parse(json, nullptr, false).is_discarded()) << json;
 }
 

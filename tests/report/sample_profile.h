@@ -14,8 +14,8 @@ namespace mezzotint {
 // implementation, the reorder gone and another op new, more packed weights.
 [[nodiscard]] Profile faster_profile();
 
-// sample_profile() with texts that would run a script if any of them were taken for markup; the script
-// would set the page's title to "harmed".
+// sample_profile() with texts that would run a script if any of them were taken for markup; the
+// script would set the page's title to "harmed".
 [[nodiscard]] Profile hostile_profile();
 
 }  // namespace mezzotint
