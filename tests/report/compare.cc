@@ -38,7 +38,9 @@ Profile profile_of(std::vector<OpProfile> ops) {
   for (const OpProfile& op : profile.ops) {
     auto group = std::ranges::find(profile.groups, op.kind, &GroupProfile::kind);
     if (group == profile.groups.end()) {
-      group = profile.groups.insert(group, GroupProfile{op.level, op.kind});
+      group = profile.groups.insert(group, GroupProfile());
+      group->level = op.level;
+      group->kind = op.kind;
     }
     const double sum = group->seconds.median + op.seconds.median;
     group->seconds = {sum, sum, sum};
