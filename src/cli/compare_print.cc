@@ -71,28 +71,28 @@ void print_profiles(const Comparison& comparison) {
     print_to(stdout, "{}  {:>9} {:>5} {:>12} {:>7.0f} {:>7} {:>9} {:>9}  {}\n", compared_label(i),
              milliseconds(profile.plain_seconds.median), ratio, interval, kernels_of(profile),
              share_text(conversion_share_of(profile)), format_bytes(profile.arena_bytes),
-             format_bytes(profile.peak_bytes), shorten(on_one_line(name), 32));
+             format_bytes(profile.peak_bytes), shorten(on_one_line(name), 31));
   }
 }
 
 void print_groups(const std::vector<GroupChange>& groups, const std::string& label) {
-  print_to(stdout, "\n  {:>9} {:>9} {:>5} {:>12} {:>6} {:>9} {:>6}  {:<11} {}\n", "A ms",
+  print_to(stdout, "\n  {:>9} {:>9} {:>5} {:>12} {:>6} {:>9} {:>6} {:<11} {}\n", "A ms",
            label + " ms", "ratio", "interval", "noise", "change", "of it", "level", "kind");
   const std::size_t rows = std::min(kRows, groups.size());
   for (std::size_t i = 0; i < rows; ++i) {
     const GroupChange& group = groups[i];
-    print_to(stdout, "  {:>9} {:>9} {:>5} {:>12} {:>6} {:>9} {:>6}  {:<11} {}\n",
+    print_to(stdout, "  {:>9} {:>9} {:>5} {:>12} {:>6} {:>9} {:>6} {:<11} {}\n",
              median_of(group.base), median_of(group.other), ratio_text(group.ratio),
              interval_text(group.ratio), noise_text(group), signed_milliseconds(group.difference()),
              share_text(group.share), shorten(on_one_line(group.level), 11),
-             shorten(on_one_line(group.kind), 24));
+             shorten(on_one_line(group.kind), 23));
   }
   double rest = 0;
   for (std::size_t i = rows; i < groups.size(); ++i) {
     rest += groups[i].difference();
   }
   if (groups.size() > rows) {
-    print_to(stdout, "  {:>45} {:>9}         {} more groups\n", "", signed_milliseconds(rest),
+    print_to(stdout, "  {:>45} {:>9}        {} more groups\n", "", signed_milliseconds(rest),
              groups.size() - rows);
   }
 }

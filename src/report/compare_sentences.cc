@@ -18,7 +18,8 @@ std::string percent(double share) {
 
 // "-12.3 ms"
 std::string change(double seconds) {
-  return fmt::format("{:+.3g} ms", 1e3 * seconds);
+  return std::abs(seconds) < 0.9995 ? fmt::format("{:+.3g} ms", 1e3 * seconds)
+                                    : fmt::format("{:+.3g} s", seconds);
 }
 
 std::string group_name(const GroupChange& group) {

@@ -101,7 +101,8 @@ class Browser:
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.call("Page.navigate", url=f"file://{os.path.abspath(path)}")
         self.wait_for("document.readyState === 'complete'")
-        self.wait_for("document.querySelectorAll('figure svg, figure .note').length === 4")
+        self.wait_for("[...document.querySelectorAll('figure')].every(figure => "
+                      "figure.clientWidth === 0 || figure.querySelector('svg, .note'))")
 
     def value(self, expression):
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)

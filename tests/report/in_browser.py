@@ -163,7 +163,10 @@ def check_compare(page, folder, width, dark):
     page.expect("bars of classes", page.value(
         "document.querySelectorAll('#classes .mark-rect.role-mark path').length"),
         sum(len(d["classes"]) for d in differences))
-    for table, key in (("groups-table", "groups"), ("ops-table", "ops"), ("figures-table", "figures")):
+    page.expect("figures that differ", page.value(
+        "document.querySelectorAll('#figures-table tbody th').length"),
+        sum(f["base"] != f["other"] for d in differences for f in d["figures"]))
+    for table, key in (("groups-table", "groups"), ("ops-table", "ops")):
         page.expect(f"rows of {table}", page.value(
             f"document.querySelectorAll('#{table} tbody th').length"),
             sum(len(d[key]) for d in differences))

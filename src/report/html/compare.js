@@ -64,7 +64,7 @@ function fillProfiles() {
   sortable('figures-table', [
     text('figure', r => r.name), against, figure('A', r => r.base), figure('other', r => r.other),
     number('ratio', r => r.ratio, inFactor),
-  ], rowsOf('figures'), 'figure', false);
+  ], rowsOf('figures').filter(row => row.base !== row.other), 'figure', false);
   draw('groups', groupBarsSpec, comparison, () => {});
   draw('classes', classBarsSpec, comparison, () => {});
 }
