@@ -6,6 +6,7 @@
 
 #include <cpuid.h>
 #include <algorithm>
+#include <ctime>
 #include <fstream>
 
 #include "base/cgroup.h"
@@ -138,6 +139,10 @@ std::uint64_t memory_limit() {
 std::uint64_t available_memory() {
   const std::uint64_t limit = memory_limit();
   return std::min(limit, bytes_after("MemAvailable:", "/proc/meminfo").value_or(limit));
+}
+
+double process_cpu_seconds() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
 std::uint64_t peak_resident_bytes() {

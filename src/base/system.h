@@ -41,6 +41,8 @@ enum class Isa : std::uint8_t { kAvx2, kAvx512, kAmx };
 // Bytes that can be had now without swapping: the smaller of what Linux calls MemAvailable and
 // memory_limit().
 [[nodiscard]] std::uint64_t available_memory();
+// Processor time that all threads of this process have taken, in seconds.
+[[nodiscard]] double process_cpu_seconds();
 // High-water mark of the resident set, in bytes (VmHWM); 0 when unavailable.
 [[nodiscard]] std::uint64_t peak_resident_bytes();
 // Resident set now, in bytes (VmRSS); 0 when unavailable.

@@ -13,6 +13,7 @@
 #include "cli/verb.h"
 #include "pipeline/machine.h"
 #include "pipeline/study.h"
+#include "report/study_json.h"
 
 namespace mezzotint::cli {
 namespace {
@@ -22,7 +23,7 @@ struct StudyArguments {
   StudyRequest request;
   std::string size;
   std::string memory_limit;
-  std::filesystem::path cache;
+  bool no_tune = false;
   int threads = 0;
   bool json = false;
 };
@@ -36,6 +37,10 @@ int run_study(StudyArguments arguments, const CancelToken& cancel) {
   if (request.subject.model.has_value() == !request.subject.arch.empty()) {
     return usage_error("study needs one of --model and --arch; see mezzotint study --help");
   }
+  if (request.overwrite && !request.out) {
+    return usage_error("--overwrite needs --out FOLDER");
+  }
+  request.tune = !arguments.no_tune;
   if (!arguments.size.empty()) {
     const auto size = parse_size(arguments.size);
     if (!size) {
@@ -57,12 +62,16 @@ int run_study(StudyArguments arguments, const CancelToken& cancel) {
   const auto backend = this_backend();
   const auto study = study_med_ddpm(
       request, *backend, *machine,
-      [&] { return calibrate_machine(*backend, *machine, arguments.cache, cancel); },
+      [&] { return calibrate_machine(*backend, *machine, request.cache, cancel); },
       [](std::string_view what) { print_to(stderr, "{}\n", what); }, &cancel);
   if (!study) {
     return fail(study.error());
   }
-  (arguments.json ? print_study_json : print_study)(*study);
+  if (arguments.json) {
+    print_to(stdout, "{}", study_json(*study));
+  } else {
+    print_study(*study);
+  }
   return kExitOk;
 }
 
@@ -77,7 +86,8 @@ Verb add_study(CLI::App& program) {
   app->footer(
       "Examples:\n"
       "  mezzotint study med-ddpm --model models/demo-brain32 --mask mask.nii.gz\n"
-      "  mezzotint study med-ddpm --arch whole-head:64 --size 64");
+      "  mezzotint study med-ddpm --model models/demo-brain32 --out study/\n"
+      "  mezzotint study med-ddpm --arch whole-head:64 --size 64 --no-tune");
   app->add_option("study", a.study, "med-ddpm")->required();
   app->add_option("--model", r.subject.model, "Checkpoint (.pt, .safetensors) or model folder");
   app->add_option("--arch", r.subject.arch,
@@ -87,7 +97,10 @@ Verb add_study(CLI::App& program) {
   app->add_option("--weights", r.subject.weights, "ema or model")->capture_default_str();
   app->add_option("--variant", r.subject.variant, "med-ddpm: what weights without a prefix are")
       ->capture_default_str();
-  app->add_option("--plan", r.plan, "Plan of mezzotint tune, as one more variant");
+  app->add_option("--plan", r.plan, "Plan of mezzotint tune, instead of tuning here");
+  app->add_flag(
+      "--no-tune", a.no_tune,
+      "Leave the tuned variant out; tuning takes up to ten minutes, a second time seconds");
   app->add_option("--steps", r.steps, "Of the volumes' chains")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
@@ -96,8 +109,12 @@ Verb add_study(CLI::App& program) {
       ->capture_default_str();
   app->add_option("--threads", a.threads, "0: all processors")->capture_default_str();
   app->add_option("--memory-limit", a.memory_limit, "Stay below this, or refuse: 3.8GB, 4GiB");
-  app->add_option("--cache", a.cache, "Folder where the machine's calibration is kept");
+  app->add_option("--cache", r.cache, "Folder where calibration and timings are kept")
+      ->type_name("FOLDER");
   app->add_flag("--force", r.force, "Accept measurements of a busy machine");
+  app->add_option("--out", r.out, "Folder for study.json, report.html and each variant's profile")
+      ->type_name("FOLDER");
+  app->add_flag("--overwrite", r.overwrite, "Replace files of an earlier study in that folder");
   app->add_flag("--json", a.json, "One JSON object on stdout");
   return {app, [arguments](const CancelToken& cancel) { return run_study(*arguments, cancel); }};
 }

@@ -2,17 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/arguments.h"
 #include "cli/columns.h"
 #include "cli/print.h"
-#include "pipeline/machine.h"
 
 namespace mezzotint::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string seconds_text(double seconds) {
   return seconds < 1 ? fmt::format("{:.1f} ms", seconds * 1e3) : fmt::format("{:.3f} s", seconds);
@@ -59,35 +54,6 @@ void print_structure(const Study& study) {
   }
 }
 
-Json optional_json(const std::optional<double>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-Json row_json(const StudyRow& row) {
-  Json json = {{"name", row.name}, {"meaning", row.meaning}};
-  if (!row.absent.empty()) {
-    json["absent"] = on_one_line(row.absent);
-    return json;
-  }
-  json["seconds"] = {
-      {"median", row.seconds.median}, {"low", row.seconds.low}, {"high", row.seconds.high}};
-  json["precision"] = row.profile.precision;
-  json["plan_sha256"] = row.profile.plan_hash;
-  json["ops"] = row.profile.ops.size();
-  json["loops"] = row.loops;
-  json["pieces"] = row.tasks;
-  json["piece_seconds"] = row.task_seconds;
-  json["conversions"] = row.conversions;
-  json["conversion_share"] = row.conversion_share;
-  json["narrow_flops_share"] = row.profile.matrix_flops_share;
-  json["narrow_time_share"] = row.profile.matrix_time_share;
-  json["attained"] = optional_json(row.attained);
-  json["peak_bytes"] = row.profile.peak_bytes;
-  json["relative_l2"] = row.relative_l2;
-  json["ssim"] = optional_json(row.ssim);
-  return json;
-}
-
 }  // namespace
 
 void print_study(const Study& study) {
@@ -115,22 +81,17 @@ void print_study(const Study& study) {
   for (const std::string& finding : study.findings) {
     print_to(stdout, "{}", wrap(finding, 0));
   }
-}
-
-void print_study_json(const Study& study) {
-  Json json = {{"schema", 1},
-               {"study", "med-ddpm"},
-               {"model", on_one_line(study.model)},
-               {"grid", study.grid},
-               {"machine", study.machine},
-               {"truth", Study::kTruth},
-               {"rounds", study.rounds},
-               {"steps", study.steps}};
   for (const StudyRow& row : study.rows) {
-    json["variants"].push_back(row_json(row));
+    for (const std::string& warning : row.profile.warnings) {
+      print_to(stderr, "{}", wrap(fmt::format("warning: {}: {}", row.name, warning), 0));
+    }
   }
-  json["findings"] = study.findings;
-  print_to(stdout, "{}\n", json.dump(2));
+  if (!study.files.empty()) {
+    print_to(stdout, "\n");
+    for (const std::filesystem::path& path : study.files) {
+      print_to(stdout, "{}\n", on_one_line(path.string()));
+    }
+  }
 }
 
 }  // namespace mezzotint::cli

@@ -1,12 +1,11 @@
-// How a study looks on a terminal, and for machines.
+// How a study looks on a terminal.
 #pragma once
 
-#include "pipeline/study.h"
+#include "report/study.h"
 
 namespace mezzotint::cli {
 
 // Two tables within kColumns, speed and structure, then the findings.
 void print_study(const Study& study);
-void print_study_json(const Study& study);
 
 }  // namespace mezzotint::cli

@@ -48,14 +48,14 @@ int run_tune(const TuneArguments& arguments, const CancelToken& cancel) {
     return fail(machine.error());
   }
   TuneScreen screen;
-  const auto report = tune_model(
+  const auto tuned = tune_model(
       request, *this_backend(), *machine,
       [&](const TuneProgress& progress) { screen.show(progress); }, &cancel);
   screen.close();
-  if (!report) {
-    return fail(report.error());
+  if (!tuned) {
+    return fail(tuned.error());
   }
-  (arguments.json ? print_tune_json : print_tune)(*report, *machine);
+  (arguments.json ? print_tune_json : print_tune)(tuned->report, *machine);
   return kExitOk;
 }
 

@@ -23,6 +23,16 @@ Result<OutputFolder> OutputFolder::make(std::string_view what, const fs::path& f
   return made;
 }
 
+Result<OutputFolder> OutputFolder::make_for_results(const fs::path& folder, bool overwrite) {
+  auto made = make("out", folder);
+  std::error_code unreadable;
+  if (made && !overwrite && !fs::is_empty(folder, unreadable)) {
+    return invalid_input("out: {}: {}; choose another folder, or --overwrite", folder.string(),
+                         unreadable ? unreadable.message() : "there are files in this folder");
+  }
+  return made;
+}
+
 OutputFolder::OutputFolder(OutputFolder&& other) noexcept
     : made_(std::exchange(other.made_, fs::path())) {}
 

@@ -15,6 +15,9 @@ class OutputFolder {
   // There already, or made in one that is. kResource after `what` when that fails.
   static Result<OutputFolder> make(std::string_view what, const std::filesystem::path& folder);
 
+  // The same for --out. One that holds anything is refused without `overwrite`: kInvalidInput.
+  static Result<OutputFolder> make_for_results(const std::filesystem::path& folder, bool overwrite);
+
   OutputFolder(OutputFolder&& other) noexcept;
   OutputFolder& operator=(OutputFolder&& other) noexcept;
   OutputFolder(const OutputFolder&) = delete;

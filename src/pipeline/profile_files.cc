@@ -5,7 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "base/error.h"
 #include "pipeline/outputs.h"
 #include "report/profile_html.h"
 #include "report/profile_json.h"
@@ -37,14 +36,9 @@ Result<ProfileFiles> ProfileFiles::create(const fs::path& folder, bool overwrite
   if (Status status = check_outputs_spare_inputs(paths, inputs); !status) {
     return status.error();
   }
-  auto made = OutputFolder::make("out", folder);
+  auto made = OutputFolder::make_for_results(folder, overwrite);
   if (!made) {
     return made.error();
-  }
-  std::error_code unreadable;
-  if (!overwrite && !fs::is_empty(folder, unreadable)) {
-    return invalid_input("out: {}: {}; choose another folder, or --overwrite", folder.string(),
-                         unreadable ? unreadable.message() : "there are files in this folder");
   }
   ProfileFiles files(std::move(*made));
   for (std::size_t i = 0; i < paths.size(); ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -103,9 +104,12 @@ class ModelProfiler {
   Status time_listened(Session& session, std::vector<double>& seconds) {
     Listener* const listeners[] = {&recorder_};
     recorder_.begin_run();
-    return time(seconds, [&] {
+    const double begin = process_cpu_seconds();
+    Status status = time(seconds, [&] {
       return session.evaluate(subject_.x(), /*step=*/0, eps_, {listened_team_, cancel_, listeners});
     });
+    listened_cpu_seconds_ += process_cpu_seconds() - begin;
+    return status;
   }
 
   template <typename Evaluate>
@@ -149,7 +153,7 @@ class ModelProfiler {
       }
       profile_.seconds = spread_of(listened_);
       profile_.plain_seconds = spread_of(plain_);
-      if (spread() <= kRepeatSpread) {
+      if (spread() <= kRepeatSpread && processor_share() >= kRepeatProcessorShare) {
         return {};
       }
       timing.warmups = 0;
@@ -159,11 +163,27 @@ class ModelProfiler {
           "machine is busy: evaluations spread by {:.0f} %, at most {:.0f} %; wait, or --force",
           100 * spread(), 100 * kMostSpread);
     }
+    if (processor_share() < kLeastProcessorShare && !options_.force) {
+      return resource_error(
+          "machine is busy: other work takes processors, tasks got {:.0f} % of the time they ran "
+          "for, at least {:.0f} % are needed; wait, or --force",
+          100 * processor_share(), 100 * kLeastProcessorShare);
+    }
     return {};
   }
 
   [[nodiscard]] double spread() const {
     return std::max(profile_.seconds.relative(), profile_.plain_seconds.relative());
+  }
+
+  // Of the evaluations that were listened to. Never too low on a quiet machine; too high by what
+  // threads spin while they wait, which is processor time outside of tasks.
+  [[nodiscard]] double processor_share() const {
+    double busy = 0;
+    for (const OpRecord& op : recorder_.ops()) {
+      busy = std::accumulate(op.busy_seconds.begin(), op.busy_seconds.end(), busy);
+    }
+    return busy > 0 ? std::min(1.0, listened_cpu_seconds_ / busy) : 1;
   }
 
   void describe_run(const Session& session) {
@@ -222,6 +242,11 @@ class ModelProfiler {
     if (spread() > kRepeatSpread) {
       warn("evaluations spread by {:.0f} %: other work slows this machine down", 100 * spread());
     }
+    if (processor_share() < kRepeatProcessorShare) {
+      warn(
+          "other work takes this machine's processors: tasks got {:.0f} % of the time they ran for",
+          100 * processor_share());
+    }
     if (std::abs(profile_.sum_ratio() - 1) > kSumTolerance) {
       warn("the ops' medians add up to {:.1f} % of an evaluation, not to within {:.0f} %",
            100 * profile_.sum_ratio(), 100 * kSumTolerance);
@@ -255,6 +280,7 @@ class ModelProfiler {
   std::vector<float> eps_;
   std::vector<double> plain_;
   std::vector<double> listened_;
+  double listened_cpu_seconds_ = 0;
   Profile profile_;
 };
 

@@ -20,6 +20,11 @@ namespace mezzotint {
 inline constexpr double kRepeatSpread = 0.10;
 // Still further apart after that: the machine is too busy to say anything.
 inline constexpr double kMostSpread = 0.25;
+// Processor time of the process as a part of the time that its tasks ran for: below this, other
+// work takes processors away, however evenly. Measure again.
+inline constexpr double kRepeatProcessorShare = 0.90;
+// Still below this after that: times would be mostly those of the other work.
+inline constexpr double kLeastProcessorShare = 0.70;
 
 struct ProfileOptions {
   Plan plan;
@@ -27,7 +32,7 @@ struct ProfileOptions {
   // Of evaluations that are listened to; as many that are not take turns with them.
   TimingOptions timing{1, 5, 15, 1, 8};
   std::optional<std::uint64_t> memory_limit;
-  bool force = false;  // accepts any spread
+  bool force = false;  // accepts any spread and any share of the processors
   // That name the model and its size on a command line, for the commands in the advice.
   std::string words;
   // Told the memory that the whole process will have taken, once that is known to be there and
@@ -41,7 +46,7 @@ using Calibrate = std::function<Result<Calibration>()>;
 // x and condition are the subject's, the condition is set once, outside what is timed. `calibrate`
 // is asked once the network is known to fit, before it is loaded; its error is returned. kResource
 // before the work when memory does not suffice, and after it when the evaluations of a busy machine
-// spread by more than kMostSpread.
+// spread by more than kMostSpread or get less of the processors than kLeastProcessorShare.
 Result<Profile> profile_model(Subject& subject, const Backend& backend, const Machine& machine,
                               const Calibrate& calibrate, const ProfileOptions& options,
                               const CancelToken* cancel = nullptr);

@@ -8,17 +8,22 @@
 #include "base/noise.h"
 #include "base/quote.h"
 #include "imaging/ssim.h"
+#include "mezzotint/version.h"
 #include "pipeline/chain.h"
 #include "pipeline/condition.h"
 #include "pipeline/no_throw.h"
 #include "pipeline/plan_file.h"
 #include "pipeline/profile_model.h"
 #include "pipeline/session.h"
+#include "pipeline/study_files.h"
 #include "pipeline/study_plans.h"
 #include "pipeline/subject_session.h"
+#include "pipeline/tune_model.h"
 
 namespace mezzotint {
 namespace {
+
+constexpr std::string_view kTuned = "tuned";
 
 // Of a window of 7 voxels.
 constexpr int kDilation = 3;
@@ -63,6 +68,7 @@ class StudyJob {
         team_(machine.threads) {}
 
   Result<Study> run() {
+    study_.version = kVersion;
     study_.model = subject_.name();
     study_.grid = subject_.grid();
     study_.machine = fmt::format("{}, {}, {} threads", machine_.processor, name_of(machine_.isa),
@@ -140,11 +146,10 @@ class StudyJob {
         candidates_.push_back({study_.rows.size() - 1, *plan, {}});
       }
     }
-    constexpr std::string_view kTuned = "the plan of mezzotint tune";
-    if (!request_.plan) {
-      add_row("tuned", kTuned, "no --plan given; mezzotint tune makes one");
-      return {};
-    }
+    return request_.plan ? add_given_plan() : add_tuned_plan();
+  }
+
+  Status add_given_plan() {
     const auto file = read_plan(*request_.plan);
     if (!file) {
       return file.error();
@@ -154,8 +159,47 @@ class StudyJob {
         !status) {
       return status;
     }
-    add_row("tuned", kTuned, "");
+    add_row(kTuned, "the plan of mezzotint tune", "");
     candidates_.push_back({study_.rows.size() - 1, file->plan, {}});
+    return {};
+  }
+
+  Status add_tuned_plan() {
+    constexpr std::string_view kMeaning = "the fastest plan that mezzotint tune finds in fp32";
+    if (!request_.tune) {
+      add_row(kTuned, kMeaning, "not tuned: --no-tune");
+      return {};
+    }
+    TuneRequest tuning;
+    tuning.subject = request_.subject;
+    tuning.cache = request_.cache;
+    tuning.mask = request_.mask;
+    tuning.memory_limit = request_.memory_limit;
+    tuning.force = request_.force;
+    std::string stage;
+    const auto tuned = tune_model(
+        tuning, backend_, machine_,
+        [&](const TuneProgress& progress) {
+          if (std::exchange(stage, progress.stage) != progress.stage) {
+            tell("tuning: " + progress.stage);
+          }
+        },
+        cancel_);
+    if (!tuned && tuned.error().code != ErrorCode::kResource) {
+      return tuned.error();
+    }
+    if (!tuned) {
+      add_row(kTuned, kMeaning, tuned.error().message);
+      return {};
+    }
+    const TuneReport& report = tuned->report;
+    add_row(kTuned,
+            !report.is_default ? kMeaning
+            : report.race      ? "the default plan: a tie"
+                               : "the default plan: nothing faster keeps within the bounds",
+            "");
+    candidates_.push_back({study_.rows.size() - 1, tuned->file.plan, {}});
+    study_.tuned_plan = plan_json(tuned->file);
     return {};
   }
 
@@ -306,6 +350,8 @@ class StudyJob {
       if (op.bottleneck == Bottleneck::kConversion) {
         row.conversions += 1;
         row.conversion_share += op.share;
+      } else if (op.kind.ends_with("conv3d")) {
+        row.convolution_share += op.share;
       }
     }
     row.task_seconds = row.tasks > 0 ? busy / row.tasks : 0;
@@ -371,32 +417,18 @@ class StudyJob {
   Study study_;
 };
 
-const StudyRow* find(const std::vector<StudyRow>& rows, std::string_view name) {
-  const auto found = std::ranges::find(rows, name, &StudyRow::name);
-  return found != rows.end() && found->absent.empty() ? &*found : nullptr;
-}
-
-std::string conversions_finding(const StudyRow& first, const StudyRow& last) {
-  return fmt::format(
-      "Conversions: {:.0f} ops that only change a layout take {:.0f} % of the time on "
-      "channels-first "
-      "activations, {:.0f} take {:.1f} % on channels-last ones, which run {:.2f} times as fast.",
-      first.conversions, 100 * first.conversion_share, last.conversions,
-      100 * last.conversion_share, first.seconds.median / last.seconds.median);
-}
-
-std::string fragmentation_finding(const StudyRow& first, const StudyRow& last) {
-  const double more = last.tasks / first.tasks;
-  const bool shattered = more > 2 && last.task_seconds < first.task_seconds / 2;
-  return fmt::format(
-      "Fragmentation: channels-last runs {:.0f} pieces of {:.0f} us in {:.0f} loops, "
-      "channels-first "
-      "{:.0f} of {:.0f} us in {:.0f}: {}.",
-      last.tasks, last.task_seconds * 1e6, last.loops, first.tasks, first.task_seconds * 1e6,
-      first.loops,
-      shattered ? "the layout shatters the work"
-                : "the layout does not shatter the "
-                  "work here");
+Result<StudyFiles> create_files(const StudyRequest& request, const Subject& subject) {
+  std::vector<std::string_view> variants = {kTuned};
+  for (const StudyVariant& variant : med_ddpm_variants()) {
+    variants.push_back(variant.name);
+  }
+  std::vector<std::filesystem::path> inputs = subject.files();
+  for (const auto& input : {request.mask, request.plan}) {
+    if (input) {
+      inputs.push_back(*input);
+    }
+  }
+  return StudyFiles::create(*request.out, request.overwrite, variants, inputs);
 }
 
 }  // namespace
@@ -409,34 +441,24 @@ Result<Study> study_med_ddpm(const StudyRequest& request, const Backend& backend
     if (!subject) {
       return subject.error();
     }
-    return StudyJob(request, *subject, backend, machine, calibrate, progress, cancel).run();
+    std::optional<StudyFiles> files;
+    if (request.out) {
+      auto created = create_files(request, *subject);
+      if (!created) {
+        return created.error();
+      }
+      files = std::move(*created);
+    }
+    auto study = StudyJob(request, *subject, backend, machine, calibrate, progress, cancel).run();
+    if (study && files) {
+      auto written = files->write(*study);
+      if (!written) {
+        return written.error();
+      }
+      study->files = std::move(*written);
+    }
+    return study;
   });
-}
-
-std::vector<std::string> study_findings(const std::vector<StudyRow>& rows) {
-  std::vector<std::string> findings;
-  const StudyRow* first = find(rows, "channels-first");
-  const StudyRow* last = find(rows, "channels-last");
-  const StudyRow* both = find(rows, "both");
-  const StudyRow* winograd = find(rows, "winograd");
-  if (first != nullptr && last != nullptr) {
-    findings.push_back(conversions_finding(*first, *last));
-    findings.push_back(fragmentation_finding(*first, *last));
-  }
-  if (last != nullptr && both != nullptr) {
-    findings.push_back(fmt::format(
-        "Narrow operands: {:.0f} % of the operations run on a narrow unit; that takes {:.2f} times "
-        "the time of float32, at a relative L2 of {:.1e}.",
-        100 * both->profile.matrix_flops_share, both->seconds.median / last->seconds.median,
-        both->relative_l2));
-  }
-  if (last != nullptr && winograd != nullptr) {
-    findings.push_back(fmt::format(
-        "Fewer multiplications: Winograd with what it fuses runs {:.2f} times as fast as direct "
-        "channels-last convolutions, at a relative L2 of {:.1e}.",
-        last->seconds.median / winograd->seconds.median, winograd->relative_l2));
-  }
-  return findings;
 }
 
 }  // namespace mezzotint

@@ -46,7 +46,7 @@ class Tuner {
         cancel_(cancel),
         team_(machine.threads) {}
 
-  Result<TuneReport> run() {
+  Result<TunedPlan> run() {
     using Step = Status (Tuner::*)();
     for (const Step step :
          {&Tuner::open_inputs, &Tuner::open_outputs, &Tuner::check_room, &Tuner::read_condition,
@@ -56,7 +56,7 @@ class Tuner {
       }
     }
     report_.total_seconds = elapsed();
-    return std::move(report_);
+    return TunedPlan{std::move(file_), std::move(report_)};
   }
 
  private:
@@ -94,19 +94,11 @@ class Tuner {
   }
 
   Status open_outputs() {
-    const std::filesystem::path outputs[] = {request_.out};
-    std::vector<std::filesystem::path> inputs = subject_->files();
-    if (mask_) {
-      inputs.push_back(*mask_);
+    if (!request_.out.empty()) {
+      if (Status status = open_plan_file(); !status) {
+        return status;
+      }
     }
-    if (Status status = check_outputs_spare_inputs(outputs, inputs); !status) {
-      return status;
-    }
-    auto out = OutputFile::create(request_.out, request_.overwrite, kPlanBytes);
-    if (!out) {
-      return out.error();
-    }
-    out_.emplace(std::move(*out));
     const auto folder = make_cache_folder(request_.cache);
     if (!folder) {
       return folder.error();
@@ -120,6 +112,23 @@ class Tuner {
     if (!cache_->note().empty()) {
       report_.notes.push_back(cache_->note());
     }
+    return {};
+  }
+
+  Status open_plan_file() {
+    const std::filesystem::path outputs[] = {request_.out};
+    std::vector<std::filesystem::path> inputs = subject_->files();
+    if (mask_) {
+      inputs.push_back(*mask_);
+    }
+    if (Status status = check_outputs_spare_inputs(outputs, inputs); !status) {
+      return status;
+    }
+    auto out = OutputFile::create(request_.out, request_.overwrite, kPlanBytes);
+    if (!out) {
+      return out.error();
+    }
+    out_.emplace(std::move(*out));
     return {};
   }
 
@@ -158,7 +167,7 @@ class Tuner {
     const auto kept = static_cast<std::uint64_t>(
         subject_->elements(images * config.image_channels + config.condition_channels));
     return check_memory(resident_bytes() + default_bytes_ + other_bytes + kept * sizeof(float),
-                        std::nullopt, machine_);
+                        request_.memory_limit, machine_);
   }
 
   [[nodiscard]] MeasuringOptions measuring_options() const {
@@ -362,28 +371,30 @@ class Tuner {
   }
 
   Status write() {
-    PlanFile file;
-    file.subject = {subject_->name(), subject_->hash(), subject_->grid(), request_.precision,
-                    machine_.isa};
-    file.version = kVersion;
-    file.backend = backend_.description();
-    file.plan = report_.is_default ? default_plan_ : chosen_.plan;
-    file.provenance.processor = machine_.processor;
-    file.provenance.threads = machine_.threads;
-    file.provenance.predicted_seconds =
+    file_.subject = {subject_->name(), subject_->hash(), subject_->grid(), request_.precision,
+                     machine_.isa};
+    file_.version = kVersion;
+    file_.backend = backend_.description();
+    file_.plan = report_.is_default ? default_plan_ : chosen_.plan;
+    file_.provenance.processor = machine_.processor;
+    file_.provenance.threads = machine_.threads;
+    file_.provenance.predicted_seconds =
         report_.is_default ? report_.default_seconds : report_.tuned_seconds;
     if (report_.race) {
-      file.provenance.measured_seconds =
+      file_.provenance.measured_seconds =
           report_.is_default ? report_.race->default_seconds : report_.race->tuned_seconds;
-      file.provenance.default_seconds = report_.race->default_seconds;
+      file_.provenance.default_seconds = report_.race->default_seconds;
     }
     if (report_.check) {
-      file.provenance.relative_l2 =
+      file_.provenance.relative_l2 =
           worst(report_.is_default ? report_.check->standard : report_.check->tuned);
     }
-    file.provenance.notes = report_.notes;
-    file.provenance.notes.push_back(report_.verdict);
-    const std::string json = plan_json(file);
+    file_.provenance.notes = report_.notes;
+    file_.provenance.notes.push_back(report_.verdict);
+    if (!out_) {
+      return {};
+    }
+    const std::string json = plan_json(file_);
     if (Status status = out_->write(std::as_bytes(std::span(json))); !status) {
       return status;
     }
@@ -415,14 +426,15 @@ class Tuner {
   std::optional<Session> default_session_;
   std::optional<Session> tuned_session_;
   TuneReport report_;
+  PlanFile file_;
 };
 
 }  // namespace
 
-Result<TuneReport> tune_model(const TuneRequest& request, const Backend& backend,
-                              const Machine& machine, const OnTuneProgress& on_progress,
-                              const CancelToken* cancel) {
-  return no_throw([&]() -> Result<TuneReport> {
+Result<TunedPlan> tune_model(const TuneRequest& request, const Backend& backend,
+                             const Machine& machine, const OnTuneProgress& on_progress,
+                             const CancelToken* cancel) {
+  return no_throw([&]() -> Result<TunedPlan> {
     return Tuner(request, backend, machine, on_progress, cancel).run();
   });
 }

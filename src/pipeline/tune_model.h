@@ -2,6 +2,7 @@
 // bounds, and writes it.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "graph/plan.h"
 #include "mezzotint/cancel.h"
 #include "pipeline/bench_subject.h"
+#include "pipeline/plan_file.h"
 #include "tune/report.h"
 
 namespace mezzotint {
@@ -19,26 +21,34 @@ namespace mezzotint {
 struct TuneRequest {
   SubjectRequest subject;
   Precision precision = Precision::kFp32;
-  std::filesystem::path out;
+  std::filesystem::path out;  // the plan's file; empty: none is written
   bool overwrite = false;
   std::filesystem::path cache;                // a folder; empty: cache_folder()
   std::optional<std::filesystem::path> mask;  // what it is tried on: tune_condition()
   double max_seconds = 600;  // of all of it; what cannot be measured in that time is predicted
-  bool force = false;        // also on a busy machine: MeasuringOptions::force
+  std::optional<std::uint64_t> memory_limit;
+  bool force = false;  // also on a busy machine: MeasuringOptions::force
   StopwatchOptions stopwatch;
 };
 
 struct TuneProgress {
-  std::string stage;  // "exploring", "measuring", "running the strict plan", "checking a chain", "racing"
+  std::string
+      stage;  // "exploring", "measuring", "running the strict plan", "checking a chain", "racing"
   int done = 0;
   int count = 0;  // 0: not known
 };
 using OnTuneProgress = std::function<void(const TuneProgress&)>;
 
+// The plan that was chosen, and how.
+struct TunedPlan {
+  PlanFile file;
+  TuneReport report;
+};
+
 // kResource before any work when two plans beside each other do not fit the memory, or the plan's
 // file or the cache cannot be written. kCancelled leaves the cache and no plan.
-Result<TuneReport> tune_model(const TuneRequest& request, const Backend& backend,
-                              const Machine& machine, const OnTuneProgress& on_progress,
-                              const CancelToken* cancel);
+Result<TunedPlan> tune_model(const TuneRequest& request, const Backend& backend,
+                             const Machine& machine, const OnTuneProgress& on_progress,
+                             const CancelToken* cancel);
 
 }  // namespace mezzotint

@@ -240,14 +240,17 @@ class Adviser {
         ratio, profile_with(profile_.precision, context_.available_threads)};
   }
 
-  // Convolutions in their direct form on the best bf16 unit, as near to its peak as the best
-  // convolution is to its own.
+  // Convolutions in their direct form on the bf16 unit that --precision fast takes, as near to its
+  // peak as the best convolution is to its own. Nothing where that unit is no faster than
+  // float32's, as AVX-512-BF16 on some processors.
   [[nodiscard]] std::optional<Advice> fast_precision() const {
     const UnitPeak* unit = profile_.machine.find(MathUnit::kAmxBf16);
     if (unit == nullptr) {
       unit = profile_.machine.find(MathUnit::kAvx512Bf16);
     }
-    if (!context_.has_fast_precision || unit == nullptr || unit->all_threads <= 0) {
+    const UnitPeak* fma = profile_.machine.find(MathUnit::kFma);
+    const double float32 = fma == nullptr ? 0 : fma->all_threads;
+    if (!context_.has_fast_precision || unit == nullptr || unit->all_threads <= float32) {
       return std::nullopt;
     }
     const auto is_convolution = [](const OpProfile& op) {

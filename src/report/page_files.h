@@ -9,15 +9,18 @@ struct PageFiles {
   // Pages for fill_page().
   std::string_view profile_html;
   std::string_view compare_html;
+  std::string_view study_html;
   std::string_view css;
   // Scripts; each needs those before it that all pages share.
   std::string_view units;
   std::string_view charts;
   std::string_view profile_charts;
   std::string_view compare_charts;
+  std::string_view study_charts;
   std::string_view tables;
   std::string_view profile_script;
   std::string_view compare_script;
+  std::string_view study_script;
   std::string_view vega;  // one script that defines `vega`
 };
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/generate_test_base.h"
+#include "report/profile_json.h"
 
 namespace mezzotint::testing {
 namespace {
@@ -18,6 +19,7 @@ class StudyProgram : public GenerateTest {
         .set("--steps", "2")
         .set("--rounds", "1")
         .set("--threads", "2")
+        .set("--no-tune")
         .set("--force");
   }
   [[nodiscard]] Flags with(const std::string& flag, const std::string& value) const {
@@ -33,7 +35,7 @@ TEST_F(StudyProgram, ComparesVolumesWithinAHundredColumns) {
     EXPECT_LE(line.size(), 100U) << line;
   }
   for (const char* part : {"channels-first", "channels-last", "winograd",
-                           "Conversions:", "Fragmentation:", "no --plan given"}) {
+                           "Conversions:", "Fragmentation:", "not tuned: --no-tune"}) {
     EXPECT_NE(result.out.find(part), std::string::npos) << part << " in " << result.out;
   }
   EXPECT_EQ(folder_.content(), before);
@@ -50,6 +52,57 @@ TEST_F(StudyProgram, GivesJson) {
   // Both float32: the same picture.
   EXPECT_GT(json["variants"][0]["ssim"], 0.999);
   EXPECT_TRUE(json["variants"][5].contains("absent"));
+}
+
+TEST_F(StudyProgram, LeavesAPageAProfilePerVariantAndAPlanInAFolder) {
+  auto before = folder_.content();
+  const TemporaryFolder cache;
+  const std::string study = in_folder("study").string();
+  const CommandResult result =
+      run(usual().erase("--no-tune").set("--cache", cache.path().string()).set("--out", study));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  auto after = folder_.content();
+  const auto json = nlohmann::json::parse(after.at("study/study.json"));
+  for (const auto& variant : json.at("variants")) {
+    const std::string name = variant.at("name");
+    const std::string profile = "study/" + name + ".profile.json";
+    ASSERT_EQ(after.contains(profile), !variant.contains("absent")) << name;
+    if (after.contains(profile)) {
+      EXPECT_TRUE(read_profile(after.at(profile), profile)) << name;
+      EXPECT_NE(result.out.find(profile), std::string::npos) << result.out;
+      after.erase(profile);
+    }
+  }
+  EXPECT_EQ(json.at("variants").back().at("name"), "tuned");
+  EXPECT_FALSE(json.at("variants").back().contains("absent"));
+  EXPECT_NE(after.at("study/report.html").find("<html"), std::string::npos);
+
+  // Its own plan is taken, and then it tunes nothing.
+  write_text(in_folder("plan.json"), after.at("study/tuned.plan.json"));
+  const CommandResult planned = run(with("--plan", in_folder("plan.json").string()).set("--json"));
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  EXPECT_EQ(nlohmann::json::parse(planned.out).at("variants").back().at("plan_sha256"),
+            json.at("variants").back().at("plan_sha256"));
+  for (const char* name :
+       {"study", "study/study.json", "study/report.html", "study/tuned.plan.json"}) {
+    EXPECT_EQ(after.erase(name), 1U) << name;
+  }
+  EXPECT_EQ(after, before);
+
+  expect_refused(with("--out", study), {"study: there are files in this folder", "--overwrite"});
+  const CommandResult again = run(with("--out", study).set("--overwrite"));
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+}
+
+TEST_F(StudyProgram, RefusesAFolderThatCannotBe) {
+  expect_refused(with("--out", in_folder("model.safetensors").string()),
+                 {"out: ", "cannot make this folder"});
+  expect_refused(with("--out", in_folder("none/study").string()),
+                 {"out: ", "the folder above it must be there"});
+  expect_refused(usual().set("--overwrite"), {"--overwrite needs --out"}, 2);
+  // Found out after the folder was made: it is gone again.
+  expect_refused(with("--out", in_folder("study").string()).set("--memory-limit", "1MB"),
+                 {"--memory-limit allows 1 MB"});
 }
 
 TEST_F(StudyProgram, RefusesWordsThatMakeNoSense) {

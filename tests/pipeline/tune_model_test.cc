@@ -101,23 +101,34 @@ class TuneModel : public ::testing::Test {
 
 TEST_F(TuneModel, PutsBackWhatErrsAndSaysWhich) {
   const HastyBackend backend;
-  const auto report = tune_model(
+  const auto tuned = tune_model(
       request_, backend, test_machine(1), [](const TuneProgress&) {}, nullptr);
-  ASSERT_TRUE(report.ok()) << report.error().message;
-  ASSERT_FALSE(report->put_back.empty());
-  EXPECT_EQ(report->put_back.front().op, "out.2");
-  EXPECT_NE(report->put_back.front().from.find(kHasty), std::string::npos);
-  EXPECT_NE(report->put_back.front().reason.find("relative L2"), std::string::npos);
+  ASSERT_TRUE(tuned.ok()) << tuned.error().message;
+  const TuneReport& report = tuned->report;
+  ASSERT_FALSE(report.put_back.empty());
+  EXPECT_EQ(report.put_back.front().op, "out.2");
+  EXPECT_NE(report.put_back.front().from.find(kHasty), std::string::npos);
+  EXPECT_NE(report.put_back.front().reason.find("relative L2"), std::string::npos);
   const auto plan = read_plan(request_.out);
   ASSERT_TRUE(plan.ok()) << plan.error().message;
+  EXPECT_EQ(plan_json(*plan), plan_json(tuned->file));
   for (const auto& [op, entry] : plan->plan.entries) {
     EXPECT_NE(entry.implementation, kHasty) << op;
   }
-  ASSERT_TRUE(report->check);
-  if (!report->is_default) {
-    EXPECT_TRUE(report->check->is_within);
-    EXPECT_LE(report->check->chain, report->check->chain_limit);
+  ASSERT_TRUE(report.check);
+  if (!report.is_default) {
+    EXPECT_TRUE(report.check->is_within);
+    EXPECT_LE(report.check->chain, report.check->chain_limit);
   }
+}
+
+TEST_F(TuneModel, WritesNoFileThatNobodyAskedFor) {
+  request_.out.clear();
+  const auto tuned = tune_model(
+      request_, *make_cpu_backend(), test_machine(1), [](const TuneProgress&) {}, nullptr);
+  ASSERT_TRUE(tuned.ok()) << tuned.error().message;
+  EXPECT_FALSE(tuned->file.plan.entries.empty());
+  EXPECT_FALSE(fs::exists(folder_ / "plan.json"));
 }
 
 TEST_F(TuneModel, ACancelledTuneLeavesNoPlan) {

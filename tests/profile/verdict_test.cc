@@ -100,6 +100,25 @@ TEST(Verdict, PredictsNarrowOperandsFromTheDirectForm) {
   EXPECT_NE(advice->command.find("--precision fast"), std::string::npos);
 }
 
+// An op at a quarter of float32's roofline, which half of its peak would still make twice as fast.
+TEST(Verdict, PredictsNarrowOperandsOnlyWhereTheirUnitIsTheFasterOne) {
+  VerdictContext fast = context();
+  fast.has_fast_precision = true;
+  Profile profile = profile_of({op_of("conv3d", 8, 8e11, 1e6), op_of("conv3d", 32, 8e11, 1e6)});
+  const auto with_bf16 = [&](double peak) {
+    for (UnitPeak& unit : profile.machine.units) {
+      if (unit.unit == MathUnit::kAvx512Bf16) {
+        unit.one_thread = peak / 2;
+        unit.all_threads = peak;
+      }
+    }
+    return verdict_of(profile, fast);
+  };
+  EXPECT_NE(find(with_bf16(101e9), "bf16"), nullptr);
+  EXPECT_EQ(find(with_bf16(100e9), "bf16"), nullptr);
+  EXPECT_EQ(find(with_bf16(50e9), "bf16"), nullptr);
+}
+
 TEST(Verdict, PutsTheLargestGainFirst) {
   OpProfile waiting = op_of("conv3d", 10, 8e11, 1e6);
   waiting.imbalance = 0.3;

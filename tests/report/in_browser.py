@@ -197,6 +197,51 @@ def check_other_comparisons(page, folder):
     page.browser.screenshot(os.path.join(folder, "plans.png"))
 
 
+VARIANTS = "[...document.querySelectorAll('#variants-table tbody th')].map(cell => cell.textContent)"
+
+
+def check_study(page, folder, width, dark):
+    page.browser.open(os.path.join(folder, "study.html"), width, dark=dark)
+    study = page.value(DATA)
+    measured = [v for v in study["variants"] if "absent" not in v]
+    page.expect("findings first", page.value(
+        "[...document.querySelectorAll('#sentences p')].map(p => p.textContent)"),
+        [finding.replace(" %", "\u00a0%") for finding in study["findings"]])
+    page.expect("three parts a bar", page.value(
+        "document.querySelectorAll('#times .role-mark.bars path').length"), 3 * len(measured))
+    chart = page.value("document.getElementById('times').textContent")
+    for part in ("no bf16 unit on this machine", "3.2e-7", "0.999999", "2.00\u00a0s"):
+        page.expect(f"the chart says {part}", part in chart, True)
+    page.expect("a warning of a variant", page.value(
+        "document.querySelector('.warning:last-child').textContent"),
+        "channels-first: other work slows this machine down")
+    names = [v["name"] for v in study["variants"]]
+    page.expect("variants in their order", page.value(VARIANTS), names)
+    page.value("[...document.querySelectorAll('#variants-table thead button')]"
+               ".find(button => button.textContent === 'step').click()")
+    by_time = sorted(measured, key=lambda v: -v["seconds"]["median"])
+    page.expect("slowest first, absent last", page.value(VARIANTS),
+                [v["name"] for v in by_time] + [n for n in names if n not in [v["name"] for v in measured]])
+    page.check_width(width)
+    page.check_theme(dark)
+    page.expect("problems", page.browser.problems(), [])
+    page.browser.screenshot(os.path.join(folder, f"study-{width}-{'dark' if dark else 'light'}.png"))
+
+
+def check_other_studies(page, folder):
+    page.browser.open(os.path.join(folder, "study-hostile.html"), 400)
+    page.expect("the text is hostile", "onerror" in page.value(f"{DATA}.model"), True)
+    page.expect("nothing ran", "harmed" == page.value("document.title"), False)
+    page.expect("no element came of it", page.value("document.images.length"), 0)
+    page.check_width(400)
+    page.expect("problems", page.browser.problems(), [])
+    page.browser.open(os.path.join(folder, "study-empty.html"), 400)
+    page.expect("the chart says why not", page.value("document.querySelectorAll('figure .note').length"), 1)
+    page.expect("no number is none", page.value("/NaN|Infinity|undefined|null/.test("
+                                                "document.querySelector('main').textContent)"), False)
+    page.expect("problems", page.browser.problems(), [])
+
+
 def check_that_problems_are_seen(page, folder):
     """Otherwise none of the above would mean anything."""
     page.browser.open(os.path.join(folder, "sample.html"), 400)
@@ -224,9 +269,11 @@ def main():
         for width, dark in ((1280, False), (1280, True), (400, False), (400, True)):
             check_sample(page, folder, width, dark)
             check_compare(page, folder, width, dark)
+            check_study(page, folder, width, dark)
         check_hostile(page, folder)
         check_empty(page, folder)
         check_other_comparisons(page, folder)
+        check_other_studies(page, folder)
         check_that_problems_are_seen(page, folder)
     print("\n".join(page.failures) or f"all good; pictures are in {folder}")
     return 1 if page.failures else 0

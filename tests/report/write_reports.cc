@@ -1,5 +1,5 @@
 // Writes pages for the test in a browser: of the sample profile, of one whose texts would do harm
-// if they were taken for markup, of one that holds nothing, and of comparisons of such.
+// if they were taken for markup, of one that holds nothing, and of comparisons and studies of such.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -8,6 +8,8 @@
 #include "report/compare_html.h"
 #include "report/profile_html.h"
 #include "report/sample_profile.h"
+#include "report/sample_study.h"
+#include "report/study_html.h"
 
 namespace {
 
@@ -53,6 +55,15 @@ mezzotint::PlanComparison two_plans() {
   return plans;
 }
 
+mezzotint::Study hostile_study() {
+  mezzotint::Study study = mezzotint::sample_study();
+  const std::string text = mezzotint::hostile_profile().model;
+  study.model = study.machine = study.rows[0].meaning = study.rows[2].absent = text;
+  study.findings.push_back(text);
+  study.rows[0].profile.warnings.push_back(text);
+  return study;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -69,6 +80,9 @@ int main(int count, char** arguments) {
                     write(folder / "compare.html", comparison_html(three_profiles())) &&
                     write(folder / "compare-hostile.html", comparison_html(hostile_profiles())) &&
                     write(folder / "compare-empty.html", comparison_html(no_ops())) &&
-                    write(folder / "plans.html", comparison_html(two_plans()));
+                    write(folder / "plans.html", comparison_html(two_plans())) &&
+                    write(folder / "study.html", study_html(sample_study())) &&
+                    write(folder / "study-hostile.html", study_html(hostile_study())) &&
+                    write(folder / "study-empty.html", study_html(Study()));
   return good ? 0 : 1;
 }
