@@ -191,5 +191,29 @@ TEST(ProfileModel, RefusesABusyMachineUnlessForced) {
   }));
 }
 
+// A machine that takes the processor away in each evaluation alike: an op without a loop is a task,
+// which here sleeps for most of the time that it runs.
+TEST(ProfileModel, RefusesWhereTasksGetLittleOfTheProcessors) {
+  const CorruptBackend backend(make_cpu_backend(), "input_blocks.1.0.emb_layers.1.row",
+                               [](const ValueType&, const Buffer&) {
+                                 std::this_thread::sleep_for(std::chrono::milliseconds(300));
+                               });
+  ProfileOptions options = three_runs();
+  options.timing = {0, 1, 1, 0, 0};
+  options.force = false;
+  const auto refused = profile(backend, options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kResource);
+  EXPECT_EQ(refused.error().message.find("machine is busy: other work takes processors"), 0U)
+      << refused.error().message;
+
+  options.force = true;
+  const auto forced = profile(backend, options);
+  ASSERT_TRUE(forced) << forced.error().message;
+  EXPECT_TRUE(std::ranges::any_of(forced->warnings, [](const std::string& warning) {
+    return warning.find("other work takes this machine's processors: tasks got") == 0;
+  }));
+}
+
 }  // namespace
 }  // namespace mezzotint

@@ -4,12 +4,15 @@ const study = JSON.parse(document.getElementById('data').textContent);
 const sides = study.grid.join('×');
 const baseline = study.variants[0]?.seconds?.median ?? null;
 
+// No line begins with a percent sign.
+const held = text => text.replaceAll(' %', '\u00a0%');
+
 function fillFindings() {
   document.title = `${study.model} · ${sides} · Mezzotint study`;
   at('title').textContent = `${study.model} · ${sides} · ${study.machine}`;
-  at('sentences').append(...study.findings.map(text => make('p', {}, text)));
+  at('sentences').append(...study.findings.map(text => make('p', {}, held(text))));
   at('warnings').append(...study.variants.flatMap(variant => (variant.warnings ?? [])
-    .map(text => make('p', {class: 'warning'}, `${variant.name}: ${text}`))));
+    .map(text => make('p', {class: 'warning'}, `${variant.name}: ${held(text)}`))));
 }
 
 // Absent variants have no values; their row says why.

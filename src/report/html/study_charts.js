@@ -40,20 +40,20 @@ function timesSpec(study, width) {
       x: {signal: `width - ${right}`}, y: {value: 8}, align: {value: 'right'}, text: {value: text}, fill: {value: INK_2}}}});
   return {
     ...frame(width, 24 + 34 * study.variants.length, 'Time per step of each variant by what takes it, with its error'),
-    data: [{name: 'bars', values: bars}, {name: 'labels', values: labels}, {name: 'absent', values: absent}],
+    data: [{name: 'parts', values: bars}, {name: 'labels', values: labels}, {name: 'reasons', values: absent}],
     scales: [
       {name: 'x', domain: [0, most], range: [0, {signal: `max(width - ${room}, 20)`}]},
       {name: 'y', type: 'band', domain: study.variants.map(variant => variant.name), range: [16, {signal: 'height'}], padding: 0.3},
     ],
     axes: [{orient: 'left', scale: 'y', domain: false, ticks: false, labelColor: INK, labelFontSize: 12}],
     marks: [
-      {type: 'rect', name: 'bars', from: {data: 'bars'}, encode: {
+      {type: 'rect', name: 'bars', from: {data: 'parts'}, encode: {
         update: {x: {scale: 'x', field: 'begin'}, x2: {scale: 'x', field: 'end'}, y: {scale: 'y', field: 'variant'},
                  height: {scale: 'y', band: 1}, fill: {field: 'fill'}, tooltip: {field: 'tooltip'}},
         hover: {stroke: {value: INK}}}},
       {type: 'rule', interactive: false, from: {data: 'labels'}, encode: {update: {
         x: {scale: 'x', field: 'low'}, x2: {scale: 'x', field: 'high'}, y: row.y, stroke: {value: INK}, strokeWidth: {value: 1.5}}}},
-      {type: 'text', name: 'absent', interactive: false, from: {data: 'absent'}, encode: {update: {
+      {type: 'text', name: 'absent', interactive: false, from: {data: 'reasons'}, encode: {update: {
         ...row, x: {value: 4}, limit: {signal: 'width - 8'}, text: {field: 'why'}, fontStyle: {value: 'italic'}, fill: {value: INK_2}}}},
       head('step', beside.error + beside.ssim), column('time', beside.error + beside.ssim),
       head('rel. L2', beside.ssim), column('error', beside.ssim),
