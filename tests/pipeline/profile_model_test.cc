@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "backend/cpu/cpu_backend.h"
 #include "pipeline/corrupt_backend.h"
