@@ -5,6 +5,7 @@
 #include "cli/arguments.h"
 #include "cli/columns.h"
 #include "cli/print.h"
+#include "pipeline/machine.h"
 
 namespace mezzotint::cli {
 namespace {
