@@ -11,8 +11,8 @@ function fillFindings() {
   document.title = `${study.model} · ${sides} · Mezzotint study`;
   at('title').textContent = `${study.model} · ${sides} · ${study.machine}`;
   at('sentences').append(...study.findings.map(text => make('p', {}, held(text))));
-  at('warnings').append(...study.variants.flatMap(variant => (variant.warnings ?? [])
-    .map(text => make('p', {class: 'warning'}, `${variant.name}: ${held(text)}`))));
+  at('warnings').append(...study.variants.filter(variant => variant.warnings?.length > 0).map(variant =>
+    make('p', {class: 'warning'}, `${variant.name}: ${held(variant.warnings.join('; '))}`)));
 }
 
 // Absent variants have no values; their row says why.
