@@ -1,6 +1,7 @@
 // The distinct ops that plans of one network are made of, and each way to compute them.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -38,6 +39,8 @@ struct TableOp {
 struct WayId {
   std::size_t op = 0;
   std::size_t way = 0;
+
+  friend auto operator<=>(const WayId&, const WayId&) = default;
 };
 
 class OpTable {
@@ -52,6 +55,9 @@ class OpTable {
   [[nodiscard]] const TableOp& op(std::size_t id) const { return ops_[id]; }
   [[nodiscard]] const Way& way(const WayId& id) const { return ops_[id.op].ways[id.way]; }
   void set_timing(const WayId& id, const OpTiming& timing);
+
+  // In the light of a comparison; predictions learn nothing from it.
+  void set_seconds(const WayId& id, double seconds);
 
   void use(std::size_t op) { ops_[op].is_used = true; }
   // Of the used ops.

@@ -152,9 +152,9 @@ TEST_F(PlanChoiceTest, PutBackOpsAreAsByDefault) {
   const auto free = choose_plan(*space_, {});
   ASSERT_TRUE(free.ok());
   ASSERT_FALSE(decisions_of(*space_, standard, *free).empty());
-  std::set<std::string> everything;
+  ChoiceLimits everything;
   for (const auto& op : standard.ops) {
-    everything.insert(op.first);
+    everything.put_back.insert(op.first);
   }
   const auto chosen = choose_plan(*space_, everything);
   ASSERT_TRUE(chosen.ok());
