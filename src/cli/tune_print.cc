@@ -22,7 +22,6 @@ using nlohmann::ordered_json;
 constexpr std::size_t kMostRows = 15;
 // Of the network's time: decisions below it did not matter.
 constexpr double kLeastGain = 1e-3;
-constexpr std::size_t kMostOpsWithLosses = 4;
 constexpr std::size_t kMostLossesOfAnOp = 3;
 constexpr std::size_t kMostUnconfirmed = 8;
 // Where the end is not known: a line at so many, and whenever they have doubled.
@@ -128,46 +127,76 @@ void print_refusals(const TuneReport& report, const std::vector<std::string>& sh
   }
 }
 
+// Ops of which the same is to be said, once for all of them.
+struct Alike {
+  std::vector<std::string> ops;
+  std::string text;
+};
+
+void add_alike(std::vector<Alike>& list, const std::string& op, const std::string& text) {
+  const auto same = std::ranges::find(list, text, &Alike::text);
+  (same == list.end() ? list.emplace_back(Alike{{}, text}) : *same).ops.push_back(op);
+}
+
+void print_alike(const std::vector<Alike>& list) {
+  for (const Alike& each : list) {
+    const std::string others =
+        each.ops.size() == 1 ? "" : fmt::format(" and {} like it", each.ops.size() - 1);
+    print_to(stdout, "  {}{}\n{}", fitted(each.ops.front(), 2 + others.size()), others, each.text);
+  }
+}
+
+// The nearest losses of an op.
+std::string loss_rows(const TuneReport& report, const std::string& op) {
+  std::string rows;
+  std::size_t count = 0;
+  for (const TuneLoss& loss : report.losses) {
+    if (loss.op != op || !loss.refusal.empty() || count++ == kMostLossesOfAnOp) {
+      continue;
+    }
+    const std::string head =
+        fmt::format("    {:>12}  ", fmt::format("{:+.2f} ms", 1e3 * loss.slower_seconds));
+    const std::string text =
+        wrap(loss.way + (loss.unconfirmed.empty() ? "" : ", not confirmed"), head.size());
+    rows += head + text.substr(head.size());
+  }
+  return rows;
+}
+
 void print_losses(const TuneReport& report) {
   if (report.losses.empty()) {
     return;
   }
-  print_to(stdout, "what lost, of the ops that take longest\n");
-  std::vector<std::string> shown;
-  std::size_t rows = 0;
+  std::vector<std::string> ops;
+  std::vector<Alike> list;
   for (const TuneLoss& loss : report.losses) {
-    if (shown.empty() || loss.op != shown.back()) {
-      if (shown.size() == kMostOpsWithLosses) {
-        break;
-      }
-      shown.push_back(loss.op);
-      rows = 0;
-      print_to(stdout, "  {}\n", fitted(loss.op, 2));
-    }
-    if (loss.refusal.empty() && rows++ < kMostLossesOfAnOp) {
-      print_entry(fmt::format("    {:>12}  ", fmt::format("{:+.2f} ms", 1e3 * loss.slower_seconds)),
-                  loss.unconfirmed.empty() ? loss.way : loss.way + ", not confirmed");
+    if (std::ranges::count(ops, loss.op) == 0) {
+      ops.push_back(loss.op);
+      add_alike(list, loss.op, loss_rows(report, loss.op));
     }
   }
-  print_refusals(report, shown);
+  print_to(stdout, "what lost, of the ops that take longest\n");
+  print_alike(list);
+  print_refusals(report, ops);
 }
 
 void print_unconfirmed(const TuneReport& report) {
-  if (report.unconfirmed.empty()) {
-    return;
-  }
-  print_to(stdout, "not confirmed\n");
-  std::size_t rows = 0;
+  std::vector<Alike> list;
+  std::size_t rest = 0;
   for (const TuneUnconfirmed& each : report.unconfirmed) {
-    if (rows == kMostUnconfirmed || each.promised_seconds < kLeastGain * report.default_seconds) {
-      break;
+    if (list.size() < kMostUnconfirmed &&
+        each.promised_seconds >= kLeastGain * report.default_seconds) {
+      add_alike(list, each.op, wrap(fmt::format("{}: {}", each.way, each.reason), 6));
+    } else {
+      ++rest;
     }
-    ++rows;
-    print_to(stdout, "  {}\n", fitted(each.op, 2));
-    print_to(stdout, "{}", wrap(fmt::format("{}: {}", each.way, each.reason), 6));
   }
-  if (rows < report.unconfirmed.size()) {
-    print_to(stdout, "  and {} more: --json lists all\n", report.unconfirmed.size() - rows);
+  if (!list.empty()) {
+    print_to(stdout, "not confirmed\n");
+    print_alike(list);
+    if (rest > 0) {
+      print_to(stdout, "  and {} more: --json lists all\n", rest);
+    }
   }
 }
 

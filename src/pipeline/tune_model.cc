@@ -23,7 +23,7 @@ namespace mezzotint {
 namespace {
 
 constexpr std::uint64_t kPlanBytes = 1 << 20;  // more than any plan takes
-constexpr std::size_t kMostOpsWithLosses = 10;
+constexpr std::size_t kMostOpsWithLosses = 8;
 constexpr int kMostPutBack = 16;
 // Evaluations after the timings: two chains and a half each of the strict and the chosen plan, the
 // points, the race.
@@ -69,7 +69,14 @@ class Tuner {
   // False when the work should stop.
   bool tell(const char* stage, int done, int count) const {
     on_progress_({stage, done, count});
-    return cancel_ == nullptr || !cancel_->requested();
+    return should_go_on();
+  }
+
+  [[nodiscard]] bool should_go_on() const { return cancel_ == nullptr || !cancel_->requested(); }
+
+  // The choice lowers networks, too, but that is not worth a word.
+  [[nodiscard]] bool explored(int done) const {
+    return is_choosing_ ? should_go_on() : tell("exploring", done, 0);
   }
 
   Status open_inputs() {
@@ -202,7 +209,7 @@ class Tuner {
     compile_options_.machine = machine_;
     compile_options_.plan = default_plan_;
     auto space = PlanSpace::explore(graph_, backend_, compile_options_,
-                                    [this](int done) { return tell("exploring", done, 0); });
+                                    [this](int done) { return explored(done); });
     if (!space) {
       return space.error();
     }
@@ -240,6 +247,7 @@ class Tuner {
 
   // Until a plan keeps within the budgets. With everything put back, it is the default.
   Status choose() {
+    is_choosing_ = true;
     Confirming confirming(*space_, *cache_, *stopwatch_, confirming_options(), cancel_);
     for (;;) {
       auto chosen = confirming.choose(
@@ -441,6 +449,7 @@ class Tuner {
   Graph graph_;
   CompileOptions compile_options_;
   std::optional<PlanSpace> space_;
+  bool is_choosing_ = false;
   std::optional<Stopwatch> stopwatch_;
   PlanChoice chosen_;
   std::optional<Session> default_session_;

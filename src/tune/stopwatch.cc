@@ -25,8 +25,8 @@ constexpr std::uint64_t kSeed = 1;
 constexpr double kLostFactor = 3;
 // Timed in turns: more would only be further apart.
 constexpr std::size_t kMostTogether = 24;
-// Of weights that are in memory for that.
-constexpr std::uint64_t kMostPackedBytes = std::uint64_t{2} << 30;
+// Of operands and weights that are in memory for that.
+constexpr std::uint64_t kMostBytes = std::uint64_t{2} << 30;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -69,6 +69,7 @@ class OperandPool {
  public:
   Result<std::byte*> input(const ValueType& type, int rank) { return get({type, rank, true}); }
   Result<std::byte*> output(const ValueType& type, int rank) { return get({type, rank, false}); }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
  private:
   struct Wish {
@@ -86,6 +87,7 @@ class OperandPool {
         return made.error();
       }
       buffer = std::move(*made);
+      bytes_ += bytes;
       // Outputs are touched, as memory that has been in use is.
       if (wish.is_input) {
         fill(wish.type, buffer.data());
@@ -97,6 +99,7 @@ class OperandPool {
   }
 
   std::map<std::tuple<std::size_t, DType, int, bool>, AlignedBuffer> buffers_;
+  std::uint64_t bytes_ = 0;
 };
 
 double quantile(const std::vector<double>& sorted, double fraction) {
@@ -137,12 +140,8 @@ Error stopped() {
 class TimedOps {
  public:
   TimedOps(const Target& target, const ThreadTeam& team, std::span<std::byte> flush,
-           std::uint64_t most_packed_bytes)
-      : target_(target),
-        team_(team),
-        flush_(flush),
-        most_packed_bytes_(most_packed_bytes),
-        scope_(team) {}
+           std::uint64_t most_bytes)
+      : target_(target), team_(team), flush_(flush), most_bytes_(most_bytes), scope_(team) {}
 
   // False: there is no room beside the others, and it was not added.
   Result<bool> add(const TimedWay& way) {
@@ -152,7 +151,7 @@ class TimedOps {
       return kernel.error();
     }
     const std::uint64_t packed = (*kernel)->packed_bytes();
-    if (!ops_.empty() && packed_bytes_ + packed > most_packed_bytes_) {
+    if (!ops_.empty() && pool_.bytes() + packed_bytes_ + packed > most_bytes_) {
       return false;
     }
     packed_bytes_ += packed;
@@ -233,7 +232,7 @@ class TimedOps {
   const Target& target_;
   const ThreadTeam& team_;
   std::span<std::byte> flush_;
-  std::uint64_t most_packed_bytes_;
+  std::uint64_t most_bytes_;
   ComputeScope scope_;
   OperandPool pool_;
   AlignedBuffer workspace_;
@@ -279,7 +278,7 @@ double unsteady_seconds(const std::vector<OpTiming>& timings, const StopwatchOpt
 Result<std::vector<OpTiming>> Stopwatch::measure(std::span<const TimedWay> ways,
                                                  const StopwatchOptions& options,
                                                  const CancelToken* cancel) const {
-  TimedOps ops(target_, *team_, {flush_.data(), flush_.size()}, kMostPackedBytes);
+  TimedOps ops(target_, *team_, {flush_.data(), flush_.size()}, kMostBytes);
   std::vector<OpTiming> timings;
   std::map<const Graph*, double> fastest;
   for (const TimedWay& way : ways.first(std::min(ways.size(), kMostTogether))) {
