@@ -151,9 +151,10 @@ std::string loss_rows(const TuneReport& report, const std::string& op) {
   std::string rows;
   std::size_t count = 0;
   for (const TuneLoss& loss : report.losses) {
-    if (loss.op != op || !loss.refusal.empty() || count++ == kMostLossesOfAnOp) {
+    if (loss.op != op || !loss.refusal.empty() || count == kMostLossesOfAnOp) {
       continue;
     }
+    ++count;
     const std::string head =
         fmt::format("    {:>12}  ", fmt::format("{:+.2f} ms", 1e3 * loss.slower_seconds));
     const std::string text =

@@ -191,15 +191,29 @@ void Confirming::learn_changed(const Departure& departure, const PairedTiming& p
 
 void Confirming::refuse(const Candidate& candidate, const std::string& reason) {
   const Departure& departure = candidate.departure;
-  if (departure.forms.empty()) {
-    limits_.ways[departure.changed.front()] = reason;
-  } else {
-    // Of forms that meet, the one that is dearest by itself; the others come again without it.
-    limits_.forms[*std::ranges::max_element(departure.forms, {}, [&](const auto& each) {
-      return space_.seconds(space_.variables()[each.first].forms[each.second].ops);
-    })] = reason;
-  }
   unconfirmed_.push_back({departure.op, departure.way, candidate.promised, reason});
+  std::set<VariableForm> forms;  // of what is confirmed
+  std::set<WayId> ways = ways_of(space_.table(), default_choice(space_));
+  for (const auto& each : found_) {
+    if (each.second.is_confirmed) {
+      const Departure& confirmed = each.second.departure;
+      forms.insert(confirmed.forms.begin(), confirmed.forms.end());
+      ways.insert(confirmed.changed.begin(), confirmed.changed.end());
+    }
+  }
+  const auto is_new_form = [&](const VariableForm& form) { return !forms.contains(form); };
+  const auto is_new_way = [&](const WayId& id) { return !ways.contains(id); };
+  const bool has_new_form = std::ranges::any_of(departure.forms, is_new_form);
+  const auto way = std::ranges::find_if(departure.changed, is_new_way);
+  if (!has_new_form && way != departure.changed.end()) {
+    limits_.ways[*way] = reason;
+    return;
+  }
+  // Of forms that meet, the dearest by itself; the others come again without it.
+  limits_.forms[*std::ranges::max_element(departure.forms, {}, [&](const VariableForm& form) {
+    return std::pair(is_new_form(form),
+                     space_.seconds(space_.variables()[form.first].forms[form.second].ops));
+  })] = reason;
 }
 
 }  // namespace mezzotint

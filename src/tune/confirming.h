@@ -78,6 +78,7 @@ class Confirming {
   void learn();
   void learn_standard(const Departure& departure, const PairedTiming& pairs);
   void learn_changed(const Departure& departure, const PairedTiming& pairs);
+  // Takes a form out of the choice that nothing confirmed holds; else such a way; else a form.
   void refuse(const Candidate& candidate, const std::string& reason);
   [[nodiscard]] int judged() const {
     return counts_.confirmed + static_cast<int>(unconfirmed_.size());

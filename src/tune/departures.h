@@ -15,9 +15,9 @@ namespace mezzotint {
 struct Departure {
   std::string op;   // the first convolution, or the op
   std::string way;  // what it becomes (describe_entry)
-  // Variables of the space and their forms; empty: `changed` is one way that takes the place of
+  // Empty: `changed` is one way that takes the place of
   // another.
-  std::vector<std::pair<std::size_t, std::size_t>> forms;
+  std::vector<VariableForm> forms;
   // What is computed instead of what; sorted, without what both would hold.
   std::vector<WayId> standard;
   std::vector<WayId> changed;

@@ -36,13 +36,16 @@ struct PlanChoice {
 // The default plan, at the table's costs.
 [[nodiscard]] PlanChoice default_choice(PlanSpace& space);
 
+// Of a space: a variable, and one of its forms.
+using VariableForm = std::pair<std::size_t, std::size_t>;
+
 // What a plan may not hold.
 struct ChoiceLimits {
   // Ops that are as by default: their implementation and, of a convolution, what is fused.
   std::set<std::string> put_back;
-  // Forms, by variable, and ways that were not confirmed, and why. Of an op without any way left
+  // Forms and ways that were not confirmed, and why. Of an op without any way left
   // the fastest serves.
-  std::map<std::pair<std::size_t, std::size_t>, std::string> forms;
+  std::map<VariableForm, std::string> forms;
   std::map<WayId, std::string> ways;
 };
 

@@ -1,5 +1,6 @@
 // mezzotint tune as a user runs it: the plan it writes, what it says, what it refuses.
 #include <csignal>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/generate_test_base.h"
@@ -50,6 +51,7 @@ TEST_F(Tune, ASecondTuneMeasuresNothing) {
   const json second = report_of(tune().set("--json").set("--overwrite"));
   EXPECT_EQ(second.at("timings").at("measured"), 0);
   EXPECT_EQ(second.at("timings").at("cached"), first.at("timings").at("ways"));
+  EXPECT_EQ(second.at("comparisons").at("compared"), 0);
   EXPECT_EQ(second.at("tuned_seconds"), first.at("tuned_seconds"));
 }
 
@@ -61,6 +63,26 @@ TEST_F(Tune, TellsWhatItDidInWords) {
   }
   EXPECT_NE(result.err.find("measuring"), std::string::npos);
   EXPECT_NE(result.err.find("exploring"), std::string::npos);
+}
+
+TEST_F(Tune, KeepsWithinAHundredColumns) {
+  const CommandResult result = run(tune());
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_LE(longest_line(result.out), 100U) << result.out;
+  EXPECT_LE(longest_line(result.err), 100U) << result.err;
+}
+
+// At a tenth of a stage each, and what is counted without an end when it has doubled.
+TEST_F(Tune, SaysLittleOfHowFarItIs) {
+  const CommandResult result = run(tune());
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  std::map<std::string, int> counts;
+  for (const std::string& line : lines_of(result.err)) {
+    ++counts[line.substr(0, line.rfind(' '))];
+  }
+  EXPECT_GE(counts.size(), 3U) << result.err;
+  EXPECT_LE(counts["measuring"], 2 * 11) << result.err;  // before and after forms are joined
+  EXPECT_LE(counts["exploring"], 12) << result.err;
 }
 
 TEST_F(Tune, PredictsWhatItHasNoTimeFor) {
