@@ -205,6 +205,10 @@ void Confirming::refuse(const Candidate& candidate, const std::string& reason) {
   const auto is_new_way = [&](const WayId& id) { return !ways.contains(id); };
   const bool has_new_form = std::ranges::any_of(departure.forms, is_new_form);
   const auto way = std::ranges::find_if(departure.changed, is_new_way);
+  if (departure.forms.empty()) {
+    limits_.ways[departure.changed.front()] = reason;
+    return;
+  }
   if (!has_new_form && way != departure.changed.end()) {
     limits_.ways[*way] = reason;
     return;
