@@ -55,34 +55,23 @@ TEST_F(Tune, ASecondTuneMeasuresNothing) {
   EXPECT_EQ(second.at("tuned_seconds"), first.at("tuned_seconds"));
 }
 
-TEST_F(Tune, TellsWhatItDidInWords) {
+TEST_F(Tune, TellsWhatItDidInWordsWithinAHundredColumns) {
   const CommandResult result = run(tune());
   ASSERT_EQ(result.exit_code, 0) << result.err;
   for (const char* part : {"timings", "the optimum", "what lost", "refused", "plan.json"}) {
     EXPECT_NE(result.out.find(part), std::string::npos) << part << "\n" << result.out;
   }
-  EXPECT_NE(result.err.find("measuring"), std::string::npos);
-  EXPECT_NE(result.err.find("exploring"), std::string::npos);
-}
-
-TEST_F(Tune, KeepsWithinAHundredColumns) {
-  const CommandResult result = run(tune());
-  ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_LE(longest_line(result.out), 100U) << result.out;
   EXPECT_LE(longest_line(result.err), 100U) << result.err;
-}
-
-// At a tenth of a stage each, and what is counted without an end when it has doubled.
-TEST_F(Tune, SaysLittleOfHowFarItIs) {
-  const CommandResult result = run(tune());
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  std::map<std::string, int> counts;
+  // A line at a tenth of a stage each, and where the end is not known, when the count has doubled.
+  std::map<std::string, int> lines;
   for (const std::string& line : lines_of(result.err)) {
-    ++counts[line.substr(0, line.rfind(' '))];
+    ++lines[line.substr(0, line.rfind(' '))];
   }
-  EXPECT_GE(counts.size(), 3U) << result.err;
-  EXPECT_LE(counts["measuring"], 2 * 11) << result.err;  // before and after forms are joined
-  EXPECT_LE(counts["exploring"], 12) << result.err;
+  EXPECT_GE(lines["measuring"], 1) << result.err;
+  EXPECT_LE(lines["measuring"], 2 * 11) << result.err;  // before and after forms are joined
+  EXPECT_GE(lines["exploring"], 1) << result.err;
+  EXPECT_LE(lines["exploring"], 12) << result.err;
 }
 
 TEST_F(Tune, PredictsWhatItHasNoTimeFor) {
@@ -117,7 +106,10 @@ TEST_F(Tune, RebuildsADamagedCacheAndSaysSo) {
   }
   const json report = report_of(tune().set("--json").set("--overwrite"));
   EXPECT_NE(report.at("notes").dump().find("1 damaged line dropped"), std::string::npos);
-  EXPECT_EQ(report.at("timings").at("measured"), 1);
+  // The last line is of a timing or of a comparison.
+  const int measured = report.at("timings").at("measured");
+  const int compared = report.at("comparisons").at("compared");
+  EXPECT_GE(measured + compared, 1);
 }
 
 TEST_F(Tune, RefusesBeforeItWorks) {
