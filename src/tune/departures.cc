@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -109,8 +110,9 @@ class Cutter {
     Departure made{op, describe_entry(chosen_.plan.entries.at(op)), {}, {}, {}};
     std::vector<WayId> standard = ways_of(standard_, names);
     std::vector<WayId> changed = ways_of(chosen_, names);
-    std::ranges::set_difference(standard, changed, std::back_inserter(made.standard));
-    std::ranges::set_difference(changed, standard, std::back_inserter(made.changed));
+    std::ranges::set_difference(standard, changed, std::back_inserter(made.standard),
+                                std::less<>());
+    std::ranges::set_difference(changed, standard, std::back_inserter(made.changed), std::less<>());
     return made;
   }
 
@@ -122,7 +124,7 @@ class Cutter {
         ways.push_back(way_of(space_.table(), found->second));
       }
     }
-    std::ranges::sort(ways);
+    std::ranges::sort(ways, std::less<>());
     return ways;
   }
 

@@ -1,7 +1,6 @@
 // The distinct ops that plans of one network are made of, and each way to compute them.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -40,7 +39,10 @@ struct WayId {
   std::size_t op = 0;
   std::size_t way = 0;
 
-  friend auto operator<=>(const WayId&, const WayId&) = default;
+  friend bool operator==(const WayId&, const WayId&) = default;
+  friend bool operator<(const WayId& a, const WayId& b) {
+    return a.op != b.op ? a.op < b.op : a.way < b.way;
+  }
 };
 
 class OpTable {
