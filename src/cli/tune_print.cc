@@ -5,10 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/arguments.h"
+#include "cli/columns.h"
 #include "cli/print.h"
 
 namespace mezzotint::cli {
@@ -19,10 +22,10 @@ using nlohmann::ordered_json;
 constexpr std::size_t kMostRows = 15;
 // Of the network's time: decisions below it did not matter.
 constexpr double kLeastGain = 1e-3;
-constexpr std::size_t kMostOpsWithLosses = 4;
 constexpr std::size_t kMostLossesOfAnOp = 3;
-// What is not known of beforehand is counted in such steps.
-constexpr int kCountStep = 100;
+constexpr std::size_t kMostUnconfirmed = 8;
+// Where the end is not known: a line at so many, and whenever they have doubled.
+constexpr unsigned kCountStep = 100;
 
 std::string milliseconds(double seconds) {
   return fmt::format("{:.2f} ms", seconds * 1e3);
@@ -32,26 +35,48 @@ double part(double amount, double whole) {
   return whole > 0 ? amount / whole : 0;
 }
 
+// "head  text", over several lines where it has to be; those are indented as far as the text.
+void print_entry(std::string_view head, std::string_view text) {
+  const std::string lines = wrap(text, head.size());
+  print_to(stdout, "{}{}", head, std::string_view(lines).substr(head.size()));
+}
+
+// Paths and names may be longer than a line.
+std::string fitted(std::string_view text, std::size_t indent) {
+  return shorten(on_one_line(text), kColumns - indent);
+}
+
 void print_timings(const TuneReport& report) {
   const MeasuringCounts& counts = report.counts;
-  print_to(stdout,
-           "  timings  {} ways to compute the ops of {} lowered networks: {} from the cache, {} "
-           "measured in {:.0f} s",
-           counts.ways, report.networks, counts.cached, counts.measured, counts.seconds);
+  std::string text = fmt::format(
+      "{} ways to compute the ops of {} lowered networks: {} from the cache, {} measured in {:.0f} "
+      "s",
+      counts.ways, report.networks, counts.cached, counts.measured, counts.seconds);
   if (counts.measured > 0) {
-    print_to(stdout, ", spread up to {:.0f} %", 100 * counts.largest_spread);
+    text += fmt::format(", spread up to {:.0f} %", 100 * counts.largest_spread);
   }
   if (counts.unsteady > 0) {
-    print_to(stdout, ", {} unsteady", counts.unsteady);
+    text += fmt::format(", {} unsteady", counts.unsteady);
   }
-  print_to(stdout, "\n  cache    {}\n", on_one_line(report.cache));
+  print_entry("  timings  ", text);
+  print_to(stdout, "  cache    {}\n", fitted(report.cache, 11));
   if (report.dropped_forms > 0) {
     print_to(stdout, "  left out {} forms whose conversions could not pay\n", report.dropped_forms);
   }
-  print_to(stdout, "  choice   {} of {} by the timings, {}\n", milliseconds(report.tuned_seconds),
-           milliseconds(report.default_seconds),
-           report.gap == 0 ? "the optimum"
-                           : fmt::format("at most {:.2f} % above the optimum", 100 * report.gap));
+  const ConfirmingCounts& confirming = report.confirming;
+  if (confirming.compared + confirming.cached > 0) {
+    print_entry("  compared ",
+                fmt::format("{} departures with the default in pairs: {} from the cache, {} now in "
+                            "{:.0f} s; {} confirmed",
+                            confirming.compared + confirming.cached, confirming.cached,
+                            confirming.compared, confirming.seconds, confirming.confirmed));
+  }
+  print_entry("  choice   ",
+              fmt::format("{} of {} by the timings, {}", milliseconds(report.tuned_seconds),
+                          milliseconds(report.default_seconds),
+                          report.gap == 0 ? "the optimum of what was confirmed"
+                                          : fmt::format("at most {:.2f} % above the optimum",
+                                                        100 * report.gap)));
 }
 
 void print_decisions(const TuneReport& report) {
@@ -65,13 +90,16 @@ void print_decisions(const TuneReport& report) {
       break;
     }
     ++rows;
-    print_to(stdout, "  {:>10} {:>6.1f} %  {}\n", milliseconds(d.gain_seconds),
-             100 * part(d.gain_seconds, report.default_seconds), on_one_line(d.op));
-    print_to(stdout, "      {} -> {}{}\n", d.from, d.to,
-             d.error_growth != d.growth_before
-                 ? fmt::format(" (error {:.1f} x a direct sum's, was {:.1f})", d.error_growth,
-                               d.growth_before)
-                 : "");
+    const std::string head = fmt::format("  {:>10} {:>6.1f} %  ", milliseconds(d.gain_seconds),
+                                         100 * part(d.gain_seconds, report.default_seconds));
+    print_to(stdout, "{}{}\n", head, fitted(d.op, head.size()));
+    print_to(stdout, "{}",
+             wrap(fmt::format("{} -> {}{}", d.from, d.to,
+                              d.error_growth != d.growth_before
+                                  ? fmt::format(" (error {:.1f} x a direct sum's, was {:.1f})",
+                                                d.error_growth, d.growth_before)
+                                  : ""),
+                  6));
   }
   if (rows < report.decisions.size()) {
     print_to(stdout, "  and {} more, which gain less: --json lists all\n",
@@ -79,45 +107,116 @@ void print_decisions(const TuneReport& report) {
   }
 }
 
+// Those that refuse for one reason several of the ops that are shown, once for all of them.
+void print_refusals(const TuneReport& report, const std::vector<std::string>& shown) {
+  std::map<std::string, std::size_t> counts;
+  std::vector<std::string> order;
+  for (const TuneLoss& loss : report.losses) {
+    if (!loss.refusal.empty() && std::ranges::count(shown, loss.op) != 0) {
+      std::string text = fmt::format("{}: {}", loss.way, on_one_line(loss.refusal));
+      if (++counts[text] == 1) {
+        order.push_back(std::move(text));
+      }
+    }
+  }
+  if (!order.empty()) {
+    print_to(stdout, "refused, of these ops\n");
+  }
+  for (const std::string& text : order) {
+    print_entry(fmt::format("  {:>2} of {}  ", counts[text], shown.size()), text);
+  }
+}
+
+// Ops of which the same is to be said, once for all of them.
+struct Alike {
+  std::vector<std::string> ops;
+  std::string text;
+};
+
+void add_alike(std::vector<Alike>& list, const std::string& op, const std::string& text) {
+  const auto same = std::ranges::find(list, text, &Alike::text);
+  (same == list.end() ? list.emplace_back(Alike{{}, text}) : *same).ops.push_back(op);
+}
+
+void print_alike(const std::vector<Alike>& list) {
+  for (const Alike& each : list) {
+    const std::string others =
+        each.ops.size() == 1 ? "" : fmt::format(" and {} like it", each.ops.size() - 1);
+    print_to(stdout, "  {}{}\n{}", fitted(each.ops.front(), 2 + others.size()), others, each.text);
+  }
+}
+
+// The nearest losses of an op.
+std::string loss_rows(const TuneReport& report, const std::string& op) {
+  std::string rows;
+  std::size_t count = 0;
+  for (const TuneLoss& loss : report.losses) {
+    if (loss.op != op || !loss.refusal.empty() || count == kMostLossesOfAnOp) {
+      continue;
+    }
+    ++count;
+    const std::string head =
+        fmt::format("    {:>12}  ", fmt::format("{:+.2f} ms", 1e3 * loss.slower_seconds));
+    const std::string text =
+        wrap(loss.way + (loss.unconfirmed.empty() ? "" : ", not confirmed"), head.size());
+    rows += head + text.substr(head.size());
+  }
+  return rows;
+}
+
 void print_losses(const TuneReport& report) {
   if (report.losses.empty()) {
     return;
   }
-  print_to(stdout, "what lost, of the ops that take longest\n");
-  std::string op;
-  std::size_t ops = 0;
-  std::size_t rows = 0;
+  std::vector<std::string> ops;
+  std::vector<Alike> list;
   for (const TuneLoss& loss : report.losses) {
-    if (loss.op != op) {
-      if (ops++ == kMostOpsWithLosses) {
-        break;
-      }
-      op = loss.op;
-      rows = 0;
-      print_to(stdout, "  {}\n", on_one_line(op));
+    if (std::ranges::count(ops, loss.op) == 0) {
+      ops.push_back(loss.op);
+      add_alike(list, loss.op, loss_rows(report, loss.op));
     }
-    if (!loss.refusal.empty()) {
-      print_to(stdout, "    {:>12}  {}: {}\n", "refused", loss.way, on_one_line(loss.refusal));
-    } else if (rows++ < kMostLossesOfAnOp) {
-      print_to(stdout, "    {:>12}  {}\n", fmt::format("+{}", milliseconds(loss.slower_seconds)),
-               loss.way);
+  }
+  print_to(stdout, "what lost, of the ops that take longest\n");
+  print_alike(list);
+  print_refusals(report, ops);
+}
+
+void print_unconfirmed(const TuneReport& report) {
+  std::vector<Alike> list;
+  std::size_t rest = 0;
+  for (const TuneUnconfirmed& each : report.unconfirmed) {
+    if (list.size() < kMostUnconfirmed &&
+        each.promised_seconds >= kLeastGain * report.default_seconds) {
+      add_alike(list, each.op, wrap(fmt::format("{}: {}", each.way, each.reason), 6));
+    } else {
+      ++rest;
+    }
+  }
+  if (!list.empty()) {
+    print_to(stdout, "not confirmed\n");
+    print_alike(list);
+    if (rest > 0) {
+      print_to(stdout, "  and {} more: --json lists all\n", rest);
     }
   }
 }
 
 void print_check(const TuneReport& report) {
   for (const TunePutBack& back : report.put_back) {
-    print_to(stdout, "put back   {} ({}): {}\n", on_one_line(back.op), back.from, back.reason);
+    print_entry("put back   ",
+                fmt::format("{} ({}): {}", on_one_line(back.op), back.from, back.reason));
   }
   if (!report.check) {
     return;
   }
   const TuneCheck& check = *report.check;
-  print_to(stdout, "checked    on {}, relative L2 from the strict plan\n",
-           on_one_line(check.condition));
-  print_to(stdout, "  t = {}: {:.2g} (default {:.2g}), allowed {:.2g}\n",
-           fmt::join(check.timesteps, ", "), fmt::join(check.tuned, ", "),
-           fmt::join(check.standard, ", "), check.limit);
+  print_entry("checked    ",
+              fmt::format("on {}, relative L2 from the strict plan", fitted(check.condition, 55)));
+  print_to(stdout, "{}",
+           wrap(fmt::format("t = {}: {:.2g} (default {:.2g}), allowed {:.2g}",
+                            fmt::join(check.timesteps, ", "), fmt::join(check.tuned, ", "),
+                            fmt::join(check.standard, ", "), check.limit),
+                2));
   print_to(stdout, "  volume after {} steps: {:.2g}, allowed {:.2g}\n", check.chain_steps,
            check.chain, check.chain_limit);
 }
@@ -152,6 +251,13 @@ ordered_json timings_json(const TuneReport& report) {
           {"spread", counts.largest_spread}};
 }
 
+ordered_json comparisons_json(const ConfirmingCounts& counts) {
+  return {{"cached", counts.cached},
+          {"compared", counts.compared},
+          {"confirmed", counts.confirmed},
+          {"seconds", counts.seconds}};
+}
+
 void add_lists(ordered_json& json, const TuneReport& report) {
   json["decisions"] = ordered_json::array();
   for (const TuneDecision& d : report.decisions) {
@@ -168,10 +274,20 @@ void add_lists(ordered_json& json, const TuneReport& report) {
     ordered_json each{{"op", loss.op}, {"way", loss.way}};
     if (loss.refusal.empty()) {
       each["slower_seconds"] = loss.slower_seconds;
+      if (!loss.unconfirmed.empty()) {
+        each["not_confirmed"] = loss.unconfirmed;
+      }
     } else {
       each["refused"] = loss.refusal;
     }
     json["losses"].push_back(std::move(each));
+  }
+  json["not_confirmed"] = ordered_json::array();
+  for (const TuneUnconfirmed& each : report.unconfirmed) {
+    json["not_confirmed"].push_back({{"op", each.op},
+                                     {"way", each.way},
+                                     {"promised_seconds", each.promised_seconds},
+                                     {"reason", each.reason}});
   }
   json["put_back"] = ordered_json::array();
   for (const TunePutBack& back : report.put_back) {
@@ -186,7 +302,8 @@ TuneScreen::TuneScreen() : terminal_(::isatty(STDERR_FILENO) != 0) {}
 void TuneScreen::show(const TuneProgress& p) {
   constexpr int kTenths = 10;
   constexpr int kWidth = 30;
-  const int now = p.count > 0 ? kTenths * p.done / p.count : p.done / kCountStep;
+  const int now = p.count > 0 ? kTenths * p.done / p.count
+                              : std::bit_width(static_cast<unsigned>(p.done) / kCountStep);
   if (p.stage == stage_ && now == shown_ && !(terminal_ && p.count > 0)) {
     return;
   }
@@ -217,27 +334,32 @@ void TuneScreen::close() {
 }
 
 void print_tune(const TuneReport& report, const Machine& machine) {
-  print_to(stdout, "{} at {}, {}\n", on_one_line(report.model), grid_text(report.grid),
-           report.precision);
-  print_to(stdout, "  machine  {}, {}, {} thread{}\n", machine.processor, name_of(machine.isa),
-           machine.threads, machine.threads == 1 ? "" : "s");
+  print_to(stdout, "{}",
+           wrap(fmt::format("{} at {}, {}", on_one_line(report.model), grid_text(report.grid),
+                            report.precision),
+                0));
+  print_entry("  machine  ",
+              fmt::format("{}, {}, {} thread{}", machine.processor, name_of(machine.isa),
+                          machine.threads, machine.threads == 1 ? "" : "s"));
   print_timings(report);
   print_decisions(report);
   print_losses(report);
+  print_unconfirmed(report);
   print_check(report);
   if (report.race) {
-    print_to(stdout,
-             "raced      {} tuned, {} default, {} pairs; quartiles of the gain {:.1f} and "
-             "{:.1f} %\n",
-             milliseconds(report.race->tuned_seconds), milliseconds(report.race->default_seconds),
-             report.race->pairs, 100 * report.race->low_gain, 100 * report.race->high_gain);
+    print_entry("raced      ",
+                fmt::format("{} tuned, {} default, {} pairs; quartiles of the gain {:.1f} and "
+                            "{:.1f} %",
+                            milliseconds(report.race->tuned_seconds),
+                            milliseconds(report.race->default_seconds), report.race->pairs,
+                            100 * report.race->low_gain, 100 * report.race->high_gain));
     print_to(stdout, "predicted  {} tuned, {} default, as sums of the timings\n",
              milliseconds(report.tuned_seconds), milliseconds(report.default_seconds));
   }
   for (const std::string& note : report.notes) {
-    print_to(stdout, "note       {}\n", on_one_line(note));
+    print_entry("note       ", on_one_line(note));
   }
-  print_to(stdout, "{}\n{}\n", report.verdict, on_one_line(report.out));
+  print_to(stdout, "{}{}\n", wrap(report.verdict, 0), on_one_line(report.out));
 }
 
 void print_tune_json(const TuneReport& report, const Machine& machine) {
@@ -252,6 +374,7 @@ void print_tune_json(const TuneReport& report, const Machine& machine) {
                     {"timings", timings_json(report)},
                     {"lowered", report.networks},
                     {"left_out", report.dropped_forms},
+                    {"comparisons", comparisons_json(report.confirming)},
                     {"gap", report.gap},
                     {"default_seconds", report.default_seconds},
                     {"tuned_seconds", report.tuned_seconds}};

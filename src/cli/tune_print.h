@@ -6,7 +6,8 @@
 
 namespace mezzotint::cli {
 
-// A bar on a terminal; elsewhere a line when a stage begins and at each tenth of it.
+// A bar on a terminal; elsewhere a line when a stage begins and at each tenth of it, or, where its
+// end is not known, whenever twice as much is done.
 class TuneScreen {
  public:
   TuneScreen();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <set>
 
 #include "base/cache_folder.h"
 #include "base/error.h"
@@ -16,6 +15,7 @@
 #include "pipeline/tune_condition.h"
 #include "pipeline/tune_race.h"
 #include "pipeline/tune_trial.h"
+#include "tune/confirming.h"
 #include "tune/decisions.h"
 #include "tune/plan_choice.h"
 
@@ -23,13 +23,15 @@ namespace mezzotint {
 namespace {
 
 constexpr std::uint64_t kPlanBytes = 1 << 20;  // more than any plan takes
-constexpr std::size_t kMostOpsWithLosses = 10;
+constexpr std::size_t kMostOpsWithLosses = 8;
 constexpr int kMostPutBack = 16;
 // Evaluations after the timings: two chains and a half each of the strict and the chosen plan, the
 // points, the race.
 constexpr double kFurtherEvaluations = 3 * TuneTrial::kSteps + 3 * TuneTrial::kPoints + 12;
-// What of the time is for timings at least, however slow the network.
+// What of the time is for timings at least, however slow the network; and for comparing what was
+// chosen by them.
 constexpr double kLeastMeasuringShare = 0.3;
+constexpr double kConfirmingShare = 0.15;
 
 double worst(const std::vector<double>& values) {
   return values.empty() ? 0 : *std::ranges::max_element(values);
@@ -67,7 +69,14 @@ class Tuner {
   // False when the work should stop.
   bool tell(const char* stage, int done, int count) const {
     on_progress_({stage, done, count});
-    return cancel_ == nullptr || !cancel_->requested();
+    return should_go_on();
+  }
+
+  [[nodiscard]] bool should_go_on() const { return cancel_ == nullptr || !cancel_->requested(); }
+
+  // The choice lowers networks, too, but that is not worth a word.
+  [[nodiscard]] bool explored(int done) const {
+    return is_choosing_ ? should_go_on() : tell("exploring", done, 0);
   }
 
   Status open_inputs() {
@@ -174,10 +183,21 @@ class Tuner {
     MeasuringOptions options;
     options.force = request_.force;
     options.stopwatch = request_.stopwatch;
-    options.most_seconds =
-        std::max(kLeastMeasuringShare * request_.max_seconds,
-                 request_.max_seconds - elapsed() - kFurtherEvaluations * predicted_seconds_);
+    options.most_seconds = std::max(kLeastMeasuringShare * request_.max_seconds,
+                                    seconds_left() - kConfirmingShare * request_.max_seconds);
     return options;
+  }
+
+  [[nodiscard]] ConfirmingOptions confirming_options() const {
+    ConfirmingOptions options;
+    options.stopwatch = request_.stopwatch;
+    options.most_seconds = std::max(kConfirmingShare * request_.max_seconds, seconds_left());
+    return options;
+  }
+
+  // For timings: without the evaluations that come after them.
+  [[nodiscard]] double seconds_left() const {
+    return request_.max_seconds - elapsed() - kFurtherEvaluations * predicted_seconds_;
   }
 
   Status measure() {
@@ -189,19 +209,20 @@ class Tuner {
     compile_options_.machine = machine_;
     compile_options_.plan = default_plan_;
     auto space = PlanSpace::explore(graph_, backend_, compile_options_,
-                                    [this](int done) { return tell("exploring", done, 0); });
+                                    [this](int done) { return explored(done); });
     if (!space) {
       return space.error();
     }
     space_.emplace(std::move(*space));
-    const auto stopwatch = Stopwatch::create(compile_options_.target(), team_);
+    auto stopwatch = Stopwatch::create(compile_options_.target(), team_);
     if (!stopwatch) {
       return stopwatch.error();
     }
+    stopwatch_.emplace(std::move(*stopwatch));
     const MeasuringOptions options = measuring_options();
     const auto time_ways = [&] {
       return measure_ways(
-          space_->table(), *cache_, *stopwatch, options,
+          space_->table(), space_->rivals(), *cache_, *stopwatch_, options,
           [this](int done, int count) { return tell("measuring", done, count); }, cancel_,
           report_.counts);
     };
@@ -226,20 +247,27 @@ class Tuner {
 
   // Until a plan keeps within the budgets. With everything put back, it is the default.
   Status choose() {
-    const PlanChoice standard = default_choice(*space_);
-    report_.default_seconds = standard.seconds;
+    is_choosing_ = true;
+    Confirming confirming(*space_, *cache_, *stopwatch_, confirming_options(), cancel_);
     for (;;) {
-      auto chosen = choose_plan(*space_, put_back_);
+      auto chosen = confirming.choose(
+          [this](int done, int count) { return tell("confirming", done, count); });
       if (!chosen) {
         return chosen.error();
       }
+      report_.confirming = confirming.counts();
+      report_.unconfirmed = confirming.unconfirmed();
       chosen_ = std::move(*chosen);
+      const PlanChoice standard = default_choice(*space_);
+      report_.default_seconds = standard.seconds;
       report_.gap = chosen_.gap;
       report_.tuned_seconds = chosen_.seconds;
       report_.decisions = decisions_of(*space_, standard, chosen_);
-      report_.losses = losses_of(*space_, chosen_, kMostOpsWithLosses);
+      report_.losses = losses_of(*space_, chosen_, confirming.limits(), kMostOpsWithLosses);
       if (report_.decisions.empty()) {
-        return keep_default("no choice is faster than the default plan's");
+        return keep_default(report_.unconfirmed.empty()
+                                ? "no choice is faster than the default plan's"
+                                : "no choice was confirmed to be faster than the default plan's");
       }
       auto reason = try_plan();
       if (!reason) {
@@ -251,7 +279,7 @@ class Tuner {
       if (static_cast<int>(report_.put_back.size()) == kMostPutBack) {
         return keep_default("no faster plan keeps within the budgets");
       }
-      put_back_worst(*reason);
+      confirming.put_back(put_back_worst(*reason));
     }
   }
 
@@ -262,15 +290,15 @@ class Tuner {
   }
 
   // The op whose algorithm errs most, of equals the one that gains least.
-  void put_back_worst(const std::string& reason) {
+  std::string put_back_worst(const std::string& reason) {
     const auto worst_one = std::ranges::max_element(
         report_.decisions, [](const TuneDecision& a, const TuneDecision& b) {
           const double more_a = a.error_growth / a.growth_before;
           const double more_b = b.error_growth / b.growth_before;
           return more_a != more_b ? more_a < more_b : a.gain_seconds > b.gain_seconds;
         });
-    put_back_.insert(worst_one->op);
     report_.put_back.push_back({worst_one->op, worst_one->to, reason});
+    return worst_one->op;
   }
 
   // Which budget the chosen plan exceeds; empty: none.
@@ -421,7 +449,8 @@ class Tuner {
   Graph graph_;
   CompileOptions compile_options_;
   std::optional<PlanSpace> space_;
-  std::set<std::string> put_back_;
+  bool is_choosing_ = false;
+  std::optional<Stopwatch> stopwatch_;
   PlanChoice chosen_;
   std::optional<Session> default_session_;
   std::optional<Session> tuned_session_;

@@ -32,8 +32,7 @@ struct TuneRequest {
 };
 
 struct TuneProgress {
-  std::string
-      stage;  // "exploring", "measuring", "running the strict plan", "checking a chain", "racing"
+  std::string stage;  // "exploring", "measuring", "confirming", "checking a chain", ...
   int done = 0;
   int count = 0;  // 0: not known
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 namespace mezzotint {
@@ -15,18 +16,6 @@ double seconds_of(const PlanChoice& choice, const std::set<std::string>& names) 
     total += found == choice.ops.end() ? 0 : found->second.seconds;
   }
   return total;
-}
-
-// The form that a plan gives a variable.
-std::size_t form_of(const PlanVariable& variable, const Plan& plan) {
-  const auto entry = plan.entries.find(variable.convolution);
-  for (std::size_t i = 0; entry != plan.entries.end() && i < variable.forms.size(); ++i) {
-    if (variable.forms[i].layout == entry->second.layout &&
-        variable.forms[i].fuse == entry->second.fuse) {
-      return i;
-    }
-  }
-  return 0;
 }
 
 PlanEntry entry_of(const PlanChoice& choice, const std::string& op) {
@@ -63,8 +52,9 @@ std::vector<TuneDecision> decisions_of(const PlanSpace& space, const PlanChoice&
                                        const PlanChoice& chosen) {
   std::vector<TuneDecision> decisions;
   std::set<std::string> told;
-  for (const PlanVariable& variable : space.variables()) {
-    const std::size_t form = form_of(variable, chosen.plan);
+  for (std::size_t i = 0; i < space.variables().size(); ++i) {
+    const PlanVariable& variable = space.variables()[i];
+    const std::size_t form = chosen.forms[i];
     if (form == 0) {
       continue;
     }
@@ -86,8 +76,39 @@ std::vector<TuneDecision> decisions_of(const PlanSpace& space, const PlanChoice&
   return decisions;
 }
 
+namespace {
+
+void add_other_ways(const PlanSpace& space, const ChosenOp& op, const ChoiceLimits& limits,
+                    std::vector<TuneLoss>& losses, const std::string& name) {
+  const std::vector<Way>& ways = space.table().op(op.op).ways;
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    if (ways[i].name() != op.implementation) {
+      const auto limit = limits.ways.find({op.op, i});
+      losses.push_back({name, ways[i].name(), space.table().seconds(ways[i]) - op.seconds,
+                        limit == limits.ways.end() ? "" : limit->second, ""});
+    }
+  }
+}
+
+void add_other_forms(const PlanSpace& space, std::size_t variable, const PlanChoice& chosen,
+                     const ChoiceLimits& limits, std::vector<TuneLoss>& losses) {
+  const auto& [convolution, forms] = space.variables()[variable];
+  const double taken = space.seconds(forms[chosen.forms[variable]].ops);
+  for (std::size_t i = 0; i < forms.size(); ++i) {
+    if (i != chosen.forms[variable]) {
+      const auto limit = limits.forms.find({variable, i});
+      const Way* way = space.table().fastest(forms[i].ops.at(convolution));
+      losses.push_back({convolution, describe_entry({way->name(), forms[i].layout, forms[i].fuse}),
+                        space.seconds(forms[i].ops) - taken,
+                        limit == limits.forms.end() ? "" : limit->second, ""});
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<TuneLoss> losses_of(const PlanSpace& space, const PlanChoice& chosen,
-                                std::size_t most_ops) {
+                                const ChoiceLimits& limits, std::size_t most_ops) {
   std::vector<std::string> slowest;
   for (const auto& op : chosen.ops) {
     slowest.push_back(op.first);
@@ -100,28 +121,16 @@ std::vector<TuneLoss> losses_of(const PlanSpace& space, const PlanChoice& chosen
   for (const std::string& name : slowest) {
     const ChosenOp& op = chosen.ops.at(name);
     std::vector<TuneLoss> own;
-    for (const Way& way : space.table().op(op.op).ways) {
-      if (way.name() != op.implementation) {
-        own.push_back({name, way.name(), space.table().seconds(way) - op.seconds, ""});
-      }
-    }
+    add_other_ways(space, op, limits, own, name);
     const auto variable = std::ranges::find(space.variables(), name, &PlanVariable::convolution);
     if (variable != space.variables().end()) {
-      const std::size_t taken = form_of(*variable, chosen.plan);
-      for (std::size_t i = 0; i < variable->forms.size(); ++i) {
-        const Form& form = variable->forms[i];
-        if (i != taken) {
-          own.push_back({name, describe_entry({"any", form.layout, form.fuse}),
-                         space.seconds(form.ops) - space.seconds(variable->forms[taken].ops), ""});
-        }
-      }
+      add_other_forms(space, static_cast<std::size_t>(variable - space.variables().begin()), chosen,
+                      limits, own);
     }
-    std::ranges::stable_sort(own, [](const TuneLoss& a, const TuneLoss& b) {
-      return a.slower_seconds < b.slower_seconds;
-    });
+    std::ranges::stable_sort(own, std::less(), &TuneLoss::slower_seconds);
     losses.insert(losses.end(), own.begin(), own.end());
     for (const auto& [implementation, reason] : space.table().op(op.op).refusals) {
-      losses.push_back({name, implementation, 0, reason});
+      losses.push_back({name, implementation, 0, "", reason});
     }
   }
   return losses;

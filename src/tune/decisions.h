@@ -23,6 +23,6 @@ namespace mezzotint {
 // For the `most_ops` chosen ops that take longest: every other way and form, the nearest first,
 // those refused last.
 [[nodiscard]] std::vector<TuneLoss> losses_of(const PlanSpace& space, const PlanChoice& chosen,
-                                              std::size_t most_ops);
+                                              const ChoiceLimits& limits, std::size_t most_ops);
 
 }  // namespace mezzotint

@@ -1,8 +1,10 @@
 // Fills a table with timings: from the cache, else from the stopwatch.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "mezzotint/cancel.h"
 #include "mezzotint/result.h"
@@ -34,12 +36,17 @@ struct MeasuringCounts {
 // `done` of `count` ways have a timing; false stops.
 using OnMeasured = std::function<bool(int done, int count)>;
 
-// Measures on, where an earlier call with the same `counts` left off. Ways that are more than three
-// times slower than the op's fastest so far are run once. An unsteady timing serves this table;
-// only with `force` it is kept in the cache. kResource when too much is unsteady, unless forced:
-// the machine is busy, and choices by such timings would be chance.
-Status measure_ways(OpTable& table, TimingCache& cache, const Stopwatch& stopwatch,
-                    const MeasuringOptions& options, const OnMeasured& on_measured,
-                    const CancelToken* cancel, MeasuringCounts& counts);
+// Lists of ops (indices in the table) that compete with each other, in the order of measuring.
+using RivalOps = std::vector<std::vector<std::size_t>>;
+
+// Measures on, where an earlier call with the same `counts` left off. All ways of the ops of one
+// list are timed in turns; ops in no list come last. Ways that are more than three times slower
+// than the op's fastest so far are run once. An unsteady timing serves this table; only with
+// `force` it is kept in the cache. kResource when too much is unsteady, unless forced: the machine
+// is busy, and choices by such timings would be chance.
+Status measure_ways(OpTable& table, const RivalOps& rivals, TimingCache& cache,
+                    const Stopwatch& stopwatch, const MeasuringOptions& options,
+                    const OnMeasured& on_measured, const CancelToken* cancel,
+                    MeasuringCounts& counts);
 
 }  // namespace mezzotint

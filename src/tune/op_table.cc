@@ -60,6 +60,12 @@ void OpTable::set_timing(const WayId& id, const OpTiming& timing) {
   }
 }
 
+void OpTable::set_seconds(const WayId& id, double seconds) {
+  std::optional<OpTiming>& timing = ops_[id.op].ways[id.way].timing;
+  timing = timing.value_or(OpTiming{0, 0, 1});
+  timing->seconds = seconds;
+}
+
 int OpTable::ways() const {
   std::size_t count = 0;
   for (const TableOp& op : ops_) {

@@ -38,6 +38,11 @@ struct TableOp {
 struct WayId {
   std::size_t op = 0;
   std::size_t way = 0;
+
+  friend bool operator==(const WayId&, const WayId&) = default;
+  friend bool operator<(const WayId& a, const WayId& b) {
+    return a.op != b.op ? a.op < b.op : a.way < b.way;
+  }
 };
 
 class OpTable {
@@ -52,6 +57,9 @@ class OpTable {
   [[nodiscard]] const TableOp& op(std::size_t id) const { return ops_[id]; }
   [[nodiscard]] const Way& way(const WayId& id) const { return ops_[id.op].ways[id.way]; }
   void set_timing(const WayId& id, const OpTiming& timing);
+
+  // In the light of a comparison; predictions learn nothing from it.
+  void set_seconds(const WayId& id, double seconds);
 
   void use(std::size_t op) { ops_[op].is_used = true; }
   // Of the used ops.

@@ -12,8 +12,7 @@ namespace {
 
 class Chooser {
  public:
-  Chooser(PlanSpace& space, const std::set<std::string>& put_back)
-      : space_(space), put_back_(put_back) {}
+  Chooser(PlanSpace& space, const ChoiceLimits& limits) : space_(space), limits_(limits) {}
 
   Result<PlanChoice> run() {
     const DiscreteSolution solution = solve(problem());
@@ -21,7 +20,8 @@ class Chooser {
     if (!ops) {
       return ops.error();
     }
-    const PlanChoice fallback = choice({}, space_.default_ops());
+    const std::vector<std::size_t> standard(space_.variables().size(), 0);
+    const PlanChoice fallback = choice(standard, space_.default_ops());
     if (!*ops) {
       return with_gap(fallback, solution.lower_bound);
     }
@@ -30,10 +30,10 @@ class Chooser {
                     solution.lower_bound);
   }
 
-  // `forms`: empty means the default's.
   [[nodiscard]] PlanChoice choice(const std::vector<std::size_t>& forms, const StepOps& ops) const {
     const Plan& standard = space_.default_plan();
     PlanChoice made;
+    made.forms = forms;
     made.plan.precision = standard.precision;
     made.plan.layout = standard.layout;
     for (const auto& [name, entry] : standard.entries) {
@@ -70,7 +70,7 @@ class Chooser {
   }
 
   [[nodiscard]] const Way& way_of(const std::string& name, std::size_t id) const {
-    if (put_back_.contains(name)) {
+    if (limits_.put_back.contains(name)) {
       const auto entry = space_.default_plan().entries.find(name);
       if (entry != space_.default_plan().entries.end()) {
         if (const Way* way = space_.table().op(id).find(entry->second.implementation)) {
@@ -78,9 +78,16 @@ class Chooser {
         }
       }
     }
-    const Way* fastest = space_.table().fastest(id);
-    check(fastest != nullptr, "a plan with an op that nothing computes");
-    return *fastest;
+    const std::vector<Way>& ways = space_.table().op(id).ways;
+    const Way* best = nullptr;
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+      const bool is_faster =
+          best == nullptr || space_.table().seconds(ways[i]) < space_.table().seconds(*best);
+      best = is_faster && !limits_.ways.contains({id, i}) ? &ways[i] : best;
+    }
+    best = best == nullptr ? space_.table().fastest(id) : best;
+    check(best != nullptr, "a plan with an op that nothing computes");
+    return *best;
   }
 
   [[nodiscard]] double cost(const StepOps& ops) const {
@@ -104,8 +111,11 @@ class Chooser {
         change.push_back(cost(form.ops) - standard);
       }
       Factor factor{{i}, change};
-      if (put_back_.contains(variables[i].convolution)) {
-        std::fill(factor.costs.begin() + 1, factor.costs.end(), kForbidden);
+      for (std::size_t form = 1; form < factor.costs.size(); ++form) {
+        if (limits_.put_back.contains(variables[i].convolution) ||
+            limits_.forms.contains({i, form})) {
+          factor.costs[form] = kForbidden;
+        }
       }
       problem.factors.push_back(std::move(factor));
     }
@@ -128,21 +138,22 @@ class Chooser {
   }
 
   PlanSpace& space_;
-  const std::set<std::string>& put_back_;
+  const ChoiceLimits& limits_;
 };
 
 }  // namespace
 
 PlanChoice default_choice(PlanSpace& space) {
-  std::set<std::string> everything;
+  ChoiceLimits limits;
   for (const auto& op : space.default_ops()) {
-    everything.insert(op.first);
+    limits.put_back.insert(op.first);
   }
-  return Chooser(space, everything).choice({}, space.default_ops());
+  const std::vector<std::size_t> forms(space.variables().size(), 0);
+  return Chooser(space, limits).choice(forms, space.default_ops());
 }
 
-Result<PlanChoice> choose_plan(PlanSpace& space, const std::set<std::string>& put_back) {
-  return Chooser(space, put_back).run();
+Result<PlanChoice> choose_plan(PlanSpace& space, const ChoiceLimits& limits) {
+  return Chooser(space, limits).run();
 }
 
 }  // namespace mezzotint

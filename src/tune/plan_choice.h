@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/plan.h"
@@ -25,6 +26,7 @@ struct ChosenOp {
 struct PlanChoice {
   Plan plan;                            // with an entry for each op
   std::map<std::string, ChosenOp> ops;  // of a step
+  std::vector<std::size_t> forms;       // one per variable of the space
   double seconds = 0;                   // their sum
   // No combination of the forms costs less, as far as forms interact in pairs; (seconds - bound) /
   // seconds, 0 when this is the optimum.
@@ -34,10 +36,22 @@ struct PlanChoice {
 // The default plan, at the table's costs.
 [[nodiscard]] PlanChoice default_choice(PlanSpace& space);
 
-// The cheapest plan in which the ops of `put_back` are as by default: their implementation and, of
-// a convolution, what is fused. A plan's cost is that of the default, plus what each form changes,
-// plus what each two forms that meet change beyond that; the sum that comes back is of the chosen
-// plan as lowered. Never dearer than the default's.
-Result<PlanChoice> choose_plan(PlanSpace& space, const std::set<std::string>& put_back);
+// Of a space: a variable, and one of its forms.
+using VariableForm = std::pair<std::size_t, std::size_t>;
+
+// What a plan may not hold.
+struct ChoiceLimits {
+  // Ops that are as by default: their implementation and, of a convolution, what is fused.
+  std::set<std::string> put_back;
+  // Forms and ways that were not confirmed, and why. Of an op without any way left
+  // the fastest serves.
+  std::map<VariableForm, std::string> forms;
+  std::map<WayId, std::string> ways;
+};
+
+// The cheapest plan within the limits. A plan's cost is that of the default, plus what each form
+// changes, plus what each two forms that meet change beyond that; the sum that comes back is of the
+// chosen plan as lowered. Never dearer than the default's.
+Result<PlanChoice> choose_plan(PlanSpace& space, const ChoiceLimits& limits);
 
 }  // namespace mezzotint

@@ -1,6 +1,7 @@
 #include "tune/plan_space.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -247,6 +248,51 @@ Result<std::optional<StepOps>> PlanSpace::lower_forms(const std::vector<std::siz
                 taken->second == variables_[i].forms[forms[i]].fuse;
   }
   return is_obeyed ? std::optional(std::move(lowering->ops)) : std::nullopt;
+}
+
+std::vector<std::vector<std::size_t>> PlanSpace::rivals() const {
+  struct Rivals {
+    std::vector<std::size_t> ops;
+    double seconds = 0;
+  };
+  std::vector<Rivals> lists(variables_.size());
+  std::set<std::size_t> listed;
+  const auto add = [&](Rivals& list, std::size_t id) {
+    if (table_.op(id).is_used && listed.insert(id).second) {
+      list.ops.push_back(id);
+      list.seconds += table_.seconds(*table_.fastest(id));
+    }
+  };
+  const auto add_changed = [&](Rivals& list, const StepOps& ops) {
+    for (const auto& [name, id] : ops) {
+      const auto standard = default_ops_.find(name);
+      if (standard == default_ops_.end() || standard->second != id) {
+        add(list, id);
+      }
+    }
+    for (const auto& [name, id] : default_ops_) {
+      const auto changed = ops.find(name);
+      if (changed == ops.end() || changed->second != id) {
+        add(list, id);
+      }
+    }
+  };
+  for (std::size_t i = 0; i < variables_.size(); ++i) {
+    for (const Form& form : variables_[i].forms) {
+      add_changed(lists[i], form.ops);
+    }
+  }
+  for (const FormPair& pair : pairs_) {
+    if (pair.ops) {
+      add_changed(lists[pair.first], *pair.ops);
+    }
+  }
+  std::ranges::stable_sort(lists, std::greater(), &Rivals::seconds);
+  std::vector<std::vector<std::size_t>> ops;
+  for (Rivals& list : lists) {
+    ops.push_back(std::move(list.ops));
+  }
+  return ops;
 }
 
 void PlanSpace::use(const StepOps& ops) {

@@ -80,6 +80,10 @@ class PlanSpace {
   // convolution cannot take what it should.
   Result<std::optional<StepOps>> lower_forms(const std::vector<std::size_t>& forms);
 
+  // Ops that compete, by convolution: those that its forms come with, and those that they come
+  // instead of. Each op is in one list at most; the dearest list first.
+  [[nodiscard]] std::vector<std::vector<std::size_t>> rivals() const;
+
   // The sum of the fastest ways.
   [[nodiscard]] double seconds(const StepOps& ops) const;
 

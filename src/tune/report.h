@@ -11,6 +11,14 @@
 
 namespace mezzotint {
 
+// Departures from the default against what they depart from.
+struct ConfirmingCounts {
+  int compared = 0;  // now
+  int cached = 0;    // before
+  int confirmed = 0;
+  double seconds = 0;
+};
+
 // An op that is computed differently from the default.
 struct TuneDecision {
   std::string op;
@@ -26,7 +34,16 @@ struct TuneLoss {
   std::string op;
   std::string way;            // as in TuneDecision
   double slower_seconds = 0;  // than what was chosen; 0: it was refused
+  std::string unconfirmed;    // why the timings alone do not count: what a comparison found
   std::string refusal;
+};
+
+// A departure from the default that the timings had chosen, and a comparison did not bear out.
+struct TuneUnconfirmed {
+  std::string op;
+  std::string way;  // as in TuneDecision
+  double promised_seconds = 0;
+  std::string reason;
 };
 
 struct TunePutBack {
@@ -63,13 +80,15 @@ struct TuneReport {
   std::string out;
   std::string cache;
   MeasuringCounts counts;
-  int networks = 0;            // lowered
-  int dropped_forms = 0;       // that could not win
+  int networks = 0;       // lowered
+  int dropped_forms = 0;  // that could not win
+  ConfirmingCounts confirming;
   double gap = 0;              // 0: the optimum of the timings
   double default_seconds = 0;  // sums of the timings
   double tuned_seconds = 0;
   std::vector<TuneDecision> decisions;  // largest gain first
   std::vector<TuneLoss> losses;         // of the ops that take longest
+  std::vector<TuneUnconfirmed> unconfirmed;
   std::vector<TunePutBack> put_back;
   std::optional<TuneCheck> check;  // absent when nothing is better than the default
   std::optional<TuneRace> race;

@@ -4,8 +4,11 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <memory>
+#include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,6 +22,15 @@ constexpr std::size_t kMostFlushBytes = std::size_t{64} << 20;
 // Times the op's own bytes: what other ops touch between two uses of a value grows with the values.
 constexpr std::size_t kFlushFactor = 8;
 constexpr std::uint64_t kSeed = 1;
+constexpr double kLostFactor = 3;
+// Timed in turns: more would only be further apart.
+constexpr std::size_t kMostTogether = 24;
+// Of operands and weights that are in memory for that.
+constexpr std::uint64_t kMostBytes = std::uint64_t{2} << 30;
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 // A pattern of noise as long as it takes for no pattern to matter, over and over.
 void fill_with_noise(std::span<float> out) {
@@ -51,49 +63,43 @@ void fill(const ValueType& type, std::byte* data) {
   }
 }
 
-// Memory of the op's inputs and outputs.
-class Operands {
+// Memory of inputs and outputs. Ops that are timed in turns share it: the n-th input of so many
+// bytes is the same for all.
+class OperandPool {
  public:
-  Status allocate(const Graph& graph) {
-    const Op& op = graph.op(0);
-    for (const ValueId id : graph.inputs()) {
-      if (Status status = add(graph.value(id)); !status) {
-        return status;
-      }
-      fill(graph.value(id).type, buffers_.back().data());
-      data_[id] = buffers_.back().data();
-    }
-    for (const ValueId id : op.inputs) {
-      inputs.push_back({data_[id]});  // none for parameters
-    }
-    for (const ValueId id : op.outputs) {
-      if (Status status = add(graph.value(id)); !status) {
-        return status;
-      }
-      // Touched, as memory that has been in use is.
-      std::memset(buffers_.back().data(), 0, buffers_.back().size());
-      outputs.push_back({buffers_.back().data()});
-    }
-    return {};
-  }
-
-  std::vector<Buffer> inputs;
-  std::vector<Buffer> outputs;
-  std::size_t bytes = 0;
+  Result<std::byte*> input(const ValueType& type, int rank) { return get({type, rank, true}); }
+  Result<std::byte*> output(const ValueType& type, int rank) { return get({type, rank, false}); }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
  private:
-  Status add(const Value& value) {
-    bytes += static_cast<std::size_t>(value.type.bytes());
-    auto buffer = AlignedBuffer::allocate(static_cast<std::size_t>(value.type.bytes()));
-    if (!buffer) {
-      return buffer.error();
+  struct Wish {
+    const ValueType& type;
+    int rank;
+    bool is_input;
+  };
+
+  Result<std::byte*> get(const Wish& wish) {
+    const auto bytes = static_cast<std::size_t>(wish.type.bytes());
+    AlignedBuffer& buffer = buffers_[{bytes, wish.type.dtype, wish.rank, wish.is_input}];
+    if (buffer.size() == 0) {
+      auto made = AlignedBuffer::allocate(bytes);
+      if (!made) {
+        return made.error();
+      }
+      buffer = std::move(*made);
+      bytes_ += bytes;
+      // Outputs are touched, as memory that has been in use is.
+      if (wish.is_input) {
+        fill(wish.type, buffer.data());
+      } else {
+        std::memset(buffer.data(), 0, bytes);
+      }
     }
-    buffers_.push_back(std::move(*buffer));
-    return {};
+    return buffer.data();
   }
 
-  std::vector<AlignedBuffer> buffers_;
-  std::map<ValueId, std::byte*> data_;
+  std::map<std::tuple<std::size_t, DType, int, bool>, AlignedBuffer> buffers_;
+  std::uint64_t bytes_ = 0;
 };
 
 double quantile(const std::vector<double>& sorted, double fraction) {
@@ -124,67 +130,232 @@ Result<Stopwatch> Stopwatch::create(const Target& target, const ThreadTeam& team
   return Stopwatch(target, team, std::move(*flush));
 }
 
-Result<OpTiming> Stopwatch::measure(const Graph& graph, const Implementation& implementation,
-                                    const StopwatchOptions& options,
-                                    const CancelToken* cancel) const {
-  auto kernel = implementation.prepare({graph, graph.op(0)}, target_);
-  if (!kernel) {
-    return kernel.error();
-  }
-  NoiseParameters parameters;
-  if (Status status = (*kernel)->load(parameters); !status) {
-    return status.error();
-  }
-  Operands operands;
-  if (Status status = operands.allocate(graph); !status) {
-    return status.error();
-  }
-  auto workspace = AlignedBuffer::allocate((*kernel)->workspace_bytes());
-  if (!workspace) {
-    return workspace.error();
-  }
-  if (workspace->size() > 0) {
-    std::memset(workspace->data(), 0, workspace->size());
-  }
-  const ComputeScope scope(*team_);
-  const std::size_t flushed =
-      std::min(flush_.size(), kFlushFactor * (operands.bytes + (*kernel)->packed_bytes()));
-  const auto run = [&] {
-    std::memset(flush_.data(), 1, flushed);
-    const auto start = std::chrono::steady_clock::now();
-    (*kernel)->launch({operands.inputs, operands.outputs, workspace->data(), *team_});
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
-  const auto cancelled = [&] { return cancel != nullptr && cancel->requested(); };
-  const Error stopped{ErrorCode::kCancelled, "stopped on request"};
-  if (const double first = run(); options.lost_seconds > 0 && first > options.lost_seconds) {
-    return OpTiming{first, 0, 1};
-  }
-  OpTiming best;
-  for (int repetition = 0; repetition <= options.repetitions; ++repetition) {
-    std::vector<double> seconds;
-    const auto start = std::chrono::steady_clock::now();
-    const auto is_enough = [&] {
-      const auto runs = static_cast<int>(seconds.size());
-      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-      return runs >= options.least_runs &&
-             (runs >= options.most_runs || elapsed.count() >= options.enough_seconds);
-    };
-    while (!is_enough()) {
-      if (cancelled()) {
-        return stopped;
+namespace {
+
+Error stopped() {
+  return {ErrorCode::kCancelled, "stopped on request"};
+}
+
+// Ops with all that they need to run.
+class TimedOps {
+ public:
+  TimedOps(const Target& target, const ThreadTeam& team, std::span<std::byte> flush,
+           std::uint64_t most_bytes)
+      : target_(target), team_(team), flush_(flush), most_bytes_(most_bytes), scope_(team) {}
+
+  // False: there is no room beside the others, and it was not added.
+  Result<bool> add(const TimedWay& way) {
+    const Graph& graph = *way.graph;
+    auto kernel = way.implementation->prepare({graph, graph.op(0)}, target_);
+    if (!kernel) {
+      return kernel.error();
+    }
+    const std::uint64_t packed = (*kernel)->packed_bytes();
+    if (!ops_.empty() && pool_.bytes() + packed_bytes_ + packed > most_bytes_) {
+      return false;
+    }
+    packed_bytes_ += packed;
+    NoiseParameters parameters;
+    if (Status status = (*kernel)->load(parameters); !status) {
+      return status.error();
+    }
+    TimedOp op{std::move(*kernel), {}, {}, 0};
+    if (Status status = add_operands(graph, op); !status) {
+      return status.error();
+    }
+    if (const std::size_t bytes = op.kernel->workspace_bytes(); bytes > workspace_.size()) {
+      auto workspace = AlignedBuffer::allocate(bytes);
+      if (!workspace) {
+        return workspace.error();
       }
-      seconds.push_back(run());
+      workspace_ = std::move(*workspace);
+      std::memset(workspace_.data(), 0, workspace_.size());
     }
-    const OpTiming timing = summarise_runs(std::move(seconds));
-    if (best.runs == 0 || timing.spread < best.spread) {
-      best = timing;
+    op.flushed = std::min<std::size_t>(flush_.size(), kFlushFactor * (op.flushed + packed));
+    ops_.push_back(std::move(op));
+    return true;
+  }
+
+  [[nodiscard]] std::size_t size() const { return ops_.size(); }
+
+  // Seconds of one run.
+  double run(std::size_t index) const {
+    const TimedOp& op = ops_[index];
+    std::memset(flush_.data(), 1, op.flushed);
+    const auto start = std::chrono::steady_clock::now();
+    op.kernel->launch({op.inputs, op.outputs, workspace_.data(), team_});
+    return seconds_since(start);
+  }
+
+  double run(std::size_t first, std::size_t last) const {
+    double seconds = 0;
+    for (std::size_t index = first; index < last; ++index) {
+      seconds += run(index);
     }
-    if (is_steady(best, options)) {
+    return seconds;
+  }
+
+ private:
+  struct TimedOp {
+    std::unique_ptr<Kernel> kernel;
+    std::vector<Buffer> inputs;
+    std::vector<Buffer> outputs;
+    std::size_t flushed = 0;  // bytes
+  };
+
+  Status add_operands(const Graph& graph, TimedOp& op) {
+    std::map<ValueId, std::byte*> data;  // none for parameters
+    for (const ValueId id : graph.inputs()) {
+      const ValueType& type = graph.value(id).type;
+      auto buffer = pool_.input(type, static_cast<int>(data.size()));
+      if (!buffer) {
+        return buffer.error();
+      }
+      data[id] = *buffer;
+      op.flushed += static_cast<std::size_t>(type.bytes());
+    }
+    for (const ValueId id : graph.op(0).inputs) {
+      op.inputs.push_back({data[id]});
+    }
+    for (const ValueId id : graph.op(0).outputs) {
+      const ValueType& type = graph.value(id).type;
+      auto buffer = pool_.output(type, static_cast<int>(op.outputs.size()));
+      if (!buffer) {
+        return buffer.error();
+      }
+      op.outputs.push_back({*buffer});
+      op.flushed += static_cast<std::size_t>(type.bytes());
+    }
+    return {};
+  }
+
+  const Target& target_;
+  const ThreadTeam& team_;
+  std::span<std::byte> flush_;
+  std::uint64_t most_bytes_;
+  ComputeScope scope_;
+  OperandPool pool_;
+  AlignedBuffer workspace_;
+  std::vector<TimedOp> ops_;
+  std::uint64_t packed_bytes_ = 0;
+};
+
+// Rounds of one run each, until they are enough. Nothing: it was cancelled.
+std::optional<std::vector<OpTiming>> time_in_turns(const TimedOps& ops,
+                                                   const std::vector<std::size_t>& which,
+                                                   const StopwatchOptions& options,
+                                                   const CancelToken* cancel) {
+  std::vector<std::vector<double>> seconds(which.size());
+  const auto start = std::chrono::steady_clock::now();
+  const double enough = options.enough_seconds * static_cast<double>(which.size());
+  for (int round = 0;
+       round < options.least_runs || (round < options.most_runs && seconds_since(start) < enough);
+       ++round) {
+    for (std::size_t i = 0; i < which.size(); ++i) {
+      if (cancel != nullptr && cancel->requested()) {
+        return std::nullopt;
+      }
+      seconds[i].push_back(ops.run(which[i]));
+    }
+  }
+  std::vector<OpTiming> timings;
+  for (std::vector<double>& each : seconds) {
+    timings.push_back(summarise_runs(std::move(each)));
+  }
+  return timings;
+}
+
+double unsteady_seconds(const std::vector<OpTiming>& timings, const StopwatchOptions& options) {
+  double total = 0;
+  for (const OpTiming& timing : timings) {
+    total += is_steady(timing, options) ? 0 : timing.seconds;
+  }
+  return total;
+}
+
+}  // namespace
+
+Result<std::vector<OpTiming>> Stopwatch::measure(std::span<const TimedWay> ways,
+                                                 const StopwatchOptions& options,
+                                                 const CancelToken* cancel) const {
+  TimedOps ops(target_, *team_, {flush_.data(), flush_.size()}, kMostBytes);
+  std::vector<OpTiming> timings;
+  std::map<const Graph*, double> fastest;
+  for (const TimedWay& way : ways.first(std::min(ways.size(), kMostTogether))) {
+    if (cancel != nullptr && cancel->requested()) {
+      return stopped();
+    }
+    const auto is_added = ops.add(way);
+    if (!is_added) {
+      return is_added.error();
+    }
+    if (!*is_added) {
       break;
     }
+    const double first = ops.run(ops.size() - 1);
+    timings.push_back({first, 0, 1});
+    const auto known = fastest.try_emplace(way.graph, first).first;
+    known->second = std::min(known->second, first);
   }
-  return best;
+  std::vector<std::size_t> running;
+  for (std::size_t i = 0; i < timings.size(); ++i) {
+    if (timings[i].seconds <=
+        std::min(ways[i].lost_seconds, kLostFactor * fastest.at(ways[i].graph))) {
+      running.push_back(i);
+    }
+  }
+  double least_unsteady = std::numeric_limits<double>::infinity();
+  for (int repetition = 0; repetition <= options.repetitions && least_unsteady > 0; ++repetition) {
+    const auto now = time_in_turns(ops, running, options, cancel);
+    if (!now) {
+      return stopped();
+    }
+    if (const double unsteady = unsteady_seconds(*now, options); unsteady < least_unsteady) {
+      least_unsteady = unsteady;
+      for (std::size_t i = 0; i < running.size(); ++i) {
+        timings[running[i]] = (*now)[i];
+      }
+    }
+  }
+  return timings;
+}
+
+Result<PairedTiming> Stopwatch::compare(std::span<const TimedWay> standard,
+                                        std::span<const TimedWay> changed,
+                                        const StopwatchOptions& options,
+                                        const CancelToken* cancel) const {
+  TimedOps ops(target_, *team_, {flush_.data(), flush_.size()},
+               std::numeric_limits<std::uint64_t>::max());
+  for (const auto& side : {standard, changed}) {
+    for (const TimedWay& way : side) {
+      if (const auto is_added = ops.add(way); !is_added) {
+        return is_added.error();
+      }
+    }
+  }
+  ops.run(0, ops.size());
+  std::vector<double> ratios;
+  std::vector<double> standard_seconds;
+  const auto start = std::chrono::steady_clock::now();
+  const auto pairs = [&] { return static_cast<int>(ratios.size()); };
+  while (pairs() < options.least_pairs ||
+         (pairs() < options.most_pairs && seconds_since(start) < options.enough_pair_seconds)) {
+    if (cancel != nullptr && cancel->requested()) {
+      return stopped();
+    }
+    double seconds[2] = {};  // standard, changed
+    for (const int turn : {0, 1}) {
+      const bool is_changed = (turn + pairs()) % 2 == 1;
+      seconds[is_changed ? 1 : 0] =
+          is_changed ? ops.run(standard.size(), ops.size()) : ops.run(0, standard.size());
+    }
+    ratios.push_back(seconds[1] / seconds[0]);
+    standard_seconds.push_back(seconds[0]);
+  }
+  std::ranges::sort(ratios);
+  std::ranges::sort(standard_seconds);
+  return PairedTiming{quantile(standard_seconds, 0.5), quantile(ratios, 0.5),
+                      quantile(ratios, 0.75), pairs()};
 }
 
 }  // namespace mezzotint

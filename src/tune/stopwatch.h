@@ -1,7 +1,10 @@
-// Times one op by itself, as it would run between others.
+// Times ops by themselves, as they would run between others, in turns.
 #pragma once
 
 #include <cstddef>
+#include <limits>
+#include <span>
+#include <vector>
 
 #include "backend/backend.h"
 #include "base/aligned_buffer.h"
@@ -19,6 +22,16 @@ struct OpTiming {
   friend bool operator==(const OpTiming&, const OpTiming&) = default;
 };
 
+// Two sets of ops against each other.
+struct PairedTiming {
+  double standard_seconds = 0;  // median of the other
+  double ratio = 0;       // of the seconds of the one to those of the other; the median over pairs
+  double high_ratio = 0;  // third quartile: in three pairs of four it was at most that
+  int pairs = 0;
+
+  friend bool operator==(const PairedTiming&, const PairedTiming&) = default;
+};
+
 struct StopwatchOptions {
   int least_runs = 3;
   int most_runs = 25;
@@ -29,25 +42,46 @@ struct StopwatchOptions {
   int repetitions = 2;
   // Ops faster than this may spread as they like: all of them together decide nothing.
   double matters_seconds = 5e-4;
+  // Of a comparison. Of 16 pairs of equals, one side wins three of four by chance in 4 % of cases.
+  int least_pairs = 16;
+  int most_pairs = 40;
+  double enough_pair_seconds = 1;  // then least_pairs are enough
+};
+
+// The one op of a graph (one_op_graph) and what computes it, which does not refuse it. Both must
+// outlive what is done with it.
+struct TimedWay {
+  const Graph* graph = nullptr;
+  const Implementation* implementation = nullptr;
   // A first run that takes longer than this is the only one: it has lost.
-  double lost_seconds = 0;  // 0: never
+  double lost_seconds = std::numeric_limits<double>::infinity();
 };
 
 // Whether the timing is as steady as the options ask for.
 [[nodiscard]] bool is_steady(const OpTiming& timing, const StopwatchOptions& options);
 
+// Inputs hold noise. Before each run other memory is written, 8 times what the op touches, at most
+// 64 MB, so that weights and inputs come from as far away as in a network, where other ops have
+// been at work since they were last used.
 class Stopwatch {
  public:
   // `team` must outlive it.
   static Result<Stopwatch> create(const Target& target, const ThreadTeam& team);
 
-  // The one op of `graph` (one_op_graph), computed by `implementation`, which does not refuse it.
-  // Inputs hold noise. Before each run other memory is written, 8 times what the op touches, at
-  // most 64 MB, so that weights and inputs come from as far away as in a network, where other ops
-  // have been at work since they were last used. kCancelled between runs.
-  [[nodiscard]] Result<OpTiming> measure(const Graph& graph, const Implementation& implementation,
-                                         const StopwatchOptions& options,
-                                         const CancelToken* cancel) const;
+  // Each way in turn, one run at a time, over and over: a machine that slows down slows all of
+  // them. As many of the first ways as may be in memory together, at least one; the result is as
+  // long. A way that takes over three times as long as another for the same graph is run once.
+  // kCancelled between runs.
+  [[nodiscard]] Result<std::vector<OpTiming>> measure(std::span<const TimedWay> ways,
+                                                      const StopwatchOptions& options,
+                                                      const CancelToken* cancel) const;
+
+  // All of `changed` against all of `standard`, in pairs, the one that begins alternating.
+  // `changed` may be empty. kCancelled between pairs.
+  [[nodiscard]] Result<PairedTiming> compare(std::span<const TimedWay> standard,
+                                             std::span<const TimedWay> changed,
+                                             const StopwatchOptions& options,
+                                             const CancelToken* cancel) const;
 
  private:
   Stopwatch(Target target, const ThreadTeam& team, AlignedBuffer flush)

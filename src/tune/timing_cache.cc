@@ -17,6 +17,10 @@ namespace mezzotint {
 namespace {
 
 constexpr std::string_view kMagic = "mezzotint timings 1";
+// Of a comparison, where a timing has its implementation: the default's side; the two ratios in the
+// place of seconds and spread.
+constexpr std::string_view kStandardSide = "standard-side";
+constexpr std::string_view kRatios = "ratios";
 constexpr std::size_t kHashDigits = 32;
 constexpr std::size_t kCheckDigits = 8;
 // A network has some hundreds of timings, of 90 bytes.
@@ -187,6 +191,23 @@ Status TimingCache::add(std::string_view op, std::string_view implementation,
   end_ += line.size();
   timings_.insert_or_assign(key, timing);
   return {};
+}
+
+std::optional<PairedTiming> TimingCache::find_pairs(std::string_view sides) const {
+  const auto standard = find(sides, kStandardSide);
+  const auto ratios = find(sides, kRatios);
+  if (!standard || !ratios) {
+    return std::nullopt;
+  }
+  return PairedTiming{standard->seconds, ratios->seconds, ratios->spread, ratios->runs};
+}
+
+Status TimingCache::add_pairs(std::string_view sides, const PairedTiming& timing) {
+  if (Status status = add(sides, kStandardSide, {timing.standard_seconds, 0, timing.pairs});
+      !status) {
+    return status;
+  }
+  return add(sides, kRatios, {timing.ratio, timing.high_ratio, timing.pairs});
 }
 
 }  // namespace mezzotint

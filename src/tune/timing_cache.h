@@ -37,6 +37,10 @@ class TimingCache {
                                              std::string_view implementation) const;
   Status add(std::string_view op, std::string_view implementation, const OpTiming& timing);
 
+  // `sides`: what was compared, in words that name nothing else.
+  [[nodiscard]] std::optional<PairedTiming> find_pairs(std::string_view sides) const;
+  Status add_pairs(std::string_view sides, const PairedTiming& timing);
+
  private:
   TimingCache(LockedFile file, std::uint64_t end) : file_(std::move(file)), end_(end) {}
 

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <array>
 #include <csignal>
@@ -158,6 +159,14 @@ std::vector<std::string> lines_of(std::string_view text) {
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   return lines;
+}
+
+std::size_t longest_line(std::string_view text) {
+  std::size_t longest = 0;
+  for (const std::string& line : lines_of(text)) {
+    longest = std::max(longest, line.size());
+  }
+  return longest;
 }
 
 }  // namespace mezzotint::testing

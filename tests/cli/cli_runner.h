@@ -63,4 +63,7 @@ CommandResult run_program_within(std::uint64_t bytes, const std::vector<std::str
 // Lines without their line breaks.
 std::vector<std::string> lines_of(std::string_view text);
 
+// In bytes.
+std::size_t longest_line(std::string_view text);
+
 }  // namespace mezzotint::testing

@@ -44,14 +44,6 @@ class ProfileProgram : public GenerateTest {
 };
 
 // A column is a character; all of them are ASCII here.
-std::size_t longest_line(const std::string& text) {
-  std::size_t longest = 0;
-  for (const std::string& line : lines_of(text)) {
-    longest = std::max(longest, line.size());
-  }
-  return longest;
-}
-
 TEST_F(ProfileProgram, SaysWhatBoundsItBeforeItShowsNumbers) {
   const auto before = folder_.content();
   const CommandResult result = run(usual());

@@ -22,6 +22,12 @@ parameter %w [32, 32, 3, 3, 3]
 output %y
 )";
 
+constexpr std::string_view kOtherConv = R"(input %x step float32[1, 32, 4, 4, 4] channels_last
+parameter %w [32, 32, 3, 3, 3]
+%y = conv3d(%x, %w) padding=1
+output %y
+)";
+
 class MeasuringTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -53,7 +59,7 @@ class MeasuringTest : public ::testing::Test {
       return stopwatch.error();
     }
     return measure_ways(
-        table, *cache, *stopwatch, options_,
+        table, rivals_, *cache, *stopwatch, options_,
         [&](int done, int /*count*/) { return done < stop_after_; }, nullptr, counts);
   }
 
@@ -63,6 +69,7 @@ class MeasuringTest : public ::testing::Test {
   Target target_{test_machine(1), Precision::kFp32};
   ThreadTeam team_{1};
   MeasuringOptions options_;
+  RivalOps rivals_{{0}};
   int stop_after_ = 1000;
 };
 
@@ -86,21 +93,30 @@ TEST_F(MeasuringTest, MeasuresEachWayOnce) {
   }
 }
 
+// Between lists of rivals, which are measured together.
 TEST_F(MeasuringTest, GoesOnWhereItWasStopped) {
-  OpTable first = table();
+  const auto other = graph_from_text(kOtherConv);
+  ASSERT_TRUE(other.ok()) << other.error().message;
+  const auto both = [&] {
+    OpTable both = table();
+    both.use(*both.add({*other, other->op(0)}));
+    return both;
+  };
+  rivals_ = {{1}, {0}};
+  OpTable first = both();
   MeasuringCounts counts;
   stop_after_ = 1;
   const Status status = measure(first, counts);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().code, ErrorCode::kCancelled);
-  EXPECT_EQ(counts.measured, 1);
+  EXPECT_EQ(counts.measured, static_cast<int>(first.op(1).ways.size()));
 
-  OpTable second = table();
+  OpTable second = both();
   MeasuringCounts rest;
   stop_after_ = 1000;
   ASSERT_TRUE(measure(second, rest).ok());
-  EXPECT_EQ(rest.cached, 1);
-  EXPECT_EQ(rest.measured, rest.ways - 1);
+  EXPECT_EQ(rest.cached, counts.measured);
+  EXPECT_EQ(rest.measured, static_cast<int>(second.op(0).ways.size()));
 }
 
 TEST_F(MeasuringTest, PredictsWhatThereIsNoTimeFor) {
