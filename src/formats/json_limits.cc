@@ -128,7 +128,7 @@ std::string json_beyond_limits(std::string_view text, std::size_t most_bytes) {
     return fmt::format("{} bytes, expected at most {}", text.size(), most_bytes);
   }
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
-    return fmt::format("not JSON at byte {}", nul);
+    return fmt::format("not JSON at byte {}", nul + 1);
   }
   LimitsHandler handler;
   return Json::sax_parse(text, &handler) ? std::string() : handler.problem();

@@ -130,7 +130,7 @@ TEST_F(CompareProgram, RefusesFilesThatItCannotRead) {
   newer_plan["schema"] = 2;
   write_text(path("newer-plan.json"), newer_plan.dump());
   const std::string neither = "is neither a profile (mezzotint profile --out) nor a plan";
-  expect_refused({path("a.json"), path("broken.json")}, {"broken.json: not JSON at byte 30"});
+  expect_refused({path("a.json"), path("broken.json")}, {"broken.json: not JSON at byte 31"});
   expect_refused({path("a.json"), path("foreign.json")}, {"foreign.json", neither});
   expect_refused({path("list.json"), path("a.json")}, {"list.json", neither});
   expect_refused({path("a.json"), path("none.json")}, {"none.json"});
