@@ -133,11 +133,11 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
   return static_cast<std::uint64_t>(*bytes);
 }
 
-Result<double> parse_duration(std::string_view text) {
+Result<double> parse_duration(std::string_view text, std::string_view flag) {
   constexpr Unit kUnits[] = {{"", 1}, {"s", 1}, {"min", 60}, {"h", 3600}};
   const auto seconds = number_with_unit(text, kUnits);
   if (!seconds || !(*seconds >= 0) || std::isinf(*seconds)) {
-    return invalid_input("--checkpoint-every: {} is not a time such as 90s, 5min or 1h, nor 0",
+    return invalid_input("{}: {} is not a time such as 90s, 5min or 1h, nor 0", flag,
                          in_quotes(text));
   }
   return *seconds;

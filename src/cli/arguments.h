@@ -17,8 +17,8 @@ Result<std::array<std::int64_t, 3>> parse_size(std::string_view text);
 // Bytes: "3800000000", "3.8GB" (10^9), "4GiB" or "4G" (2^30); also M and K.
 Result<std::uint64_t> parse_bytes(std::string_view text);
 
-// Seconds: "90", "90s", "5min", "1.5h"; 0 too.
-Result<double> parse_duration(std::string_view text);
+// Seconds: "90", "90s", "5min", "1.5h"; 0 too. The error names the flag, "--max-seconds".
+Result<double> parse_duration(std::string_view text, std::string_view flag);
 
 // The entry of `known` nearest to `word` by edit distance (insert, delete, replace, swap
 // neighbours), when it is near enough to be a slip; else empty.

@@ -41,7 +41,7 @@ Status read_words(GenerateArguments& arguments) {
     }
     arguments.request.memory_limit = *limit;
   }
-  const auto seconds = parse_duration(arguments.checkpoint_every);
+  const auto seconds = parse_duration(arguments.checkpoint_every, "--checkpoint-every");
   if (!seconds) {
     return seconds.error();
   }

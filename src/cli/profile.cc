@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/arguments.h"
 #include "cli/calibrate.h"
@@ -99,8 +100,11 @@ int run_job(Job& job, const SubjectRequest& request) {
   }
   std::optional<ProfileFiles> files;
   if (job.arguments.out) {
-    auto created =
-        ProfileFiles::create(*job.arguments.out, job.arguments.overwrite, subject->files());
+    std::vector<std::filesystem::path> inputs = subject->files();
+    if (job.arguments.plan) {
+      inputs.push_back(*job.arguments.plan);
+    }
+    auto created = ProfileFiles::create(*job.arguments.out, job.arguments.overwrite, inputs);
     if (!created) {
       return fail(created.error());
     }

@@ -38,7 +38,7 @@ int run_tune(const TuneArguments& arguments, const CancelToken& cancel) {
     }
     request.subject.size = *size;
   }
-  const auto seconds = parse_duration(arguments.max_seconds);
+  const auto seconds = parse_duration(arguments.max_seconds, "--max-seconds");
   if (!seconds) {
     return usage_error(seconds.error().message);
   }

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/quote.h"
+#include "formats/json_limits.h"
 #include "pipeline/outputs.h"
 #include "pipeline/plan_file.h"
 #include "report/compare_html.h"
@@ -23,22 +23,13 @@ namespace mezzotint {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
 
 constexpr std::uint64_t kLargestFile = 64 << 20;
 
 enum class FileKind : std::uint8_t { kProfile, kPlan, kNeither };
 
-// By the key "kind" of the object; what is inside of it is not kept. A text that is no JSON is
-// neither.
 FileKind kind_of(std::string_view text) {
-  const auto top_level = [](int depth, Json::parse_event_t event, const Json&) {
-    const bool opens =
-        event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
-    return depth == 0 || !opens;
-  };
-  const Json json = Json::parse(text, top_level, /*allow_exceptions=*/false);
-  const Json kind = json.is_object() ? json.value("kind", Json()) : Json();
+  const auto kind = json_kind(text);
   if (kind == "mezzotint plan") {
     return FileKind::kPlan;
   }

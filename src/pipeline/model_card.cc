@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/quote.h"
-#include "pipeline/json_keys.h"
+#include "formats/json_limits.h"
 
 namespace mezzotint {
 namespace {
@@ -118,12 +118,12 @@ Result<ModelCard> read_model_card(const std::filesystem::path& path) {
     return bytes.error();
   }
   const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  if (const std::string problem = json_beyond_limits(text, kLargestCard); !problem.empty()) {
+    return invalid_input("{}: {}", path.string(), problem);
+  }
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) {
     return invalid_input("{}: not a JSON object", path.string());
-  }
-  if (const auto key = repeated_key(text)) {
-    return invalid_input("{}: {} is there twice", path.string(), in_quotes(*key));
   }
   for (const auto& [key, value] : json.items()) {
     if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys)) {

@@ -5,17 +5,16 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <iterator>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <string_view>
 #include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/output_file.h"
 #include "base/quote.h"
 #include "base/sha256.h"
-#include "pipeline/json_keys.h"
+#include "formats/json_limits.h"
 
 namespace mezzotint {
 namespace {
@@ -104,7 +103,7 @@ class ObjectReader {
 
   std::int64_t integer(std::string_view key, std::int64_t least, std::int64_t most) {
     const Json& value = read(key, &Json::is_number_integer, "a whole number");
-    return value.is_null() ? least : checked(key, value, least, most);
+    return value.is_null() ? least : checked(key, value, least, most, "");
   }
 
   std::array<std::int64_t, 3> sides(std::string_view key) {
@@ -115,7 +114,7 @@ class ObjectReader {
         fail(key, "three whole numbers");
         break;
       }
-      numbers[i] = checked(key, value[i], 1, kLargestSide);
+      numbers[i] = checked(key, value[i], 1, kLargestSide, "three sides, each ");
     }
     return numbers;
   }
@@ -141,13 +140,13 @@ class ObjectReader {
 
  private:
   std::int64_t checked(std::string_view key, const Json& value, std::int64_t least,
-                       std::int64_t most) {
+                       std::int64_t most, std::string_view what) {
     // Beyond int64 it would wrap around.
     const bool fits = !value.is_number_unsigned() ||
                       value.get<std::uint64_t>() <= static_cast<std::uint64_t>(most);
     const auto number = fits ? value.get<std::int64_t>() : most + 1;
     if (number < least || number > most) {
-      fail(key, fmt::format("from {} to {}", least, most));
+      fail(key, fmt::format("{}from {} to {}", what, least, most));
       return least;
     }
     return number;
@@ -172,6 +171,15 @@ std::optional<Precision> precision_from_text(std::string_view text) {
   return precision ? std::optional(*precision) : std::nullopt;
 }
 
+std::string precision_names() {
+  std::string names;
+  for (const Precision precision : kAllPrecisions) {
+    const bool is_last = precision == *std::rbegin(kAllPrecisions);
+    names += fmt::format("{}{}", names.empty() ? "" : is_last ? " or " : ", ", name_of(precision));
+  }
+  return names;
+}
+
 constexpr std::string_view kLayoutNames = "channels-last or channels-first";
 
 bool is_sha256(std::string_view text) {
@@ -190,7 +198,7 @@ class PlanReader {
     plan_.backend = root_.text("backend");
     PlanSubject& subject = plan_.subject;
     subject.grid = root_.sides("grid");
-    subject.precision = root_.named("precision", precision_from_text, "strict or fp32");
+    subject.precision = root_.named("precision", precision_from_text, precision_names());
     subject.isa = root_.named("isa", isa_from_name, "avx2, avx512 or amx");
     plan_.plan.precision = subject.precision;
     plan_.plan.layout = root_.named("layout", layout_from_text, kLayoutNames);
@@ -314,10 +322,26 @@ class PlanReader {
   std::string problem_;
 };
 
+// In UTF-8, since names of files may hold other bytes, and as long as a reader allows.
+std::string text_for_people(const std::string& text) {
+  constexpr std::string_view kCut = "...";
+  const auto replace = nlohmann::ordered_json::error_handler_t::replace;
+  auto whole = Json::parse(Json(text).dump(-1, ' ', false, replace)).get<std::string>();
+  if (whole.size() <= kLongestText) {
+    return whole;
+  }
+  std::size_t end = kLongestText - kCut.size();
+  while ((static_cast<unsigned char>(whole[end]) & 0xC0) == 0x80) {  // within a character
+    --end;
+  }
+  return whole.substr(0, end).append(kCut);
+}
+
 nlohmann::ordered_json provenance_json(const PlanProvenance& provenance) {
-  nlohmann::ordered_json json{{"processor", provenance.processor}, {"threads", provenance.threads}};
+  nlohmann::ordered_json json{{"processor", text_for_people(provenance.processor)},
+                              {"threads", provenance.threads}};
   const auto add = [&](const char* key, const std::optional<double>& value) {
-    if (value) {
+    if (value && std::isfinite(*value)) {  // JSON has no other numbers
       json[key] = *value;
     }
   };
@@ -325,7 +349,10 @@ nlohmann::ordered_json provenance_json(const PlanProvenance& provenance) {
   add("measured_seconds", provenance.measured_seconds);
   add("default_seconds", provenance.default_seconds);
   add("relative_l2", provenance.relative_l2);
-  json["notes"] = provenance.notes;
+  json["notes"] = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < std::min(provenance.notes.size(), kMostNotes); ++i) {
+    json["notes"].push_back(text_for_people(provenance.notes[i]));
+  }
   return json;
 }
 
@@ -360,7 +387,7 @@ std::string plan_json(const PlanFile& plan) {
   json["schema"] = PlanFile::kSchema;
   json["version"] = plan.version;
   json["backend"] = plan.backend;
-  json["model"] = {{"name", subject.model}, {"sha256", subject.model_sha256}};
+  json["model"] = {{"name", text_for_people(subject.model)}, {"sha256", subject.model_sha256}};
   json["grid"] = subject.grid;
   json["precision"] = name_of(subject.precision);
   json["isa"] = name_of(subject.isa);
@@ -370,20 +397,8 @@ std::string plan_json(const PlanFile& plan) {
     json["ops"][name] = entry_json(entry);
   }
   json["provenance"] = provenance_json(plan.provenance);
-  // Names of files may hold bytes that are not UTF-8.
+  // Names of ops may hold bytes that are not UTF-8.
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-}
-
-Status write_plan(const PlanFile& plan, const std::filesystem::path& path, bool overwrite) {
-  const std::string json = plan_json(plan);
-  auto file = OutputFile::create(path, overwrite, json.size());
-  if (!file) {
-    return file.error();
-  }
-  if (Status status = file->write(std::as_bytes(std::span(json))); !status) {
-    return status;
-  }
-  return file->commit();
 }
 
 Result<PlanFile> read_plan(const std::filesystem::path& path) {
@@ -392,18 +407,20 @@ Result<PlanFile> read_plan(const std::filesystem::path& path) {
     return bytes.error();
   }
   const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || json.value("kind", Json()) != kKind) {
+  if (json_kind(text) != kKind) {
     return invalid_input("{}: is no plan of mezzotint: mezzotint tune makes one", path.string());
   }
-  if (const Json schema = json.value("schema", Json()); schema != PlanFile::kSchema) {
+  if (const std::string problem = json_beyond_limits(text, kLargestFile); !problem.empty()) {
+    return invalid_input("{}: {}", path.string(), problem);
+  }
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto schema = json.find("schema");
+  const bool has_schema = schema != json.end() && schema->is_number_integer();
+  if (!has_schema || *schema != PlanFile::kSchema) {
     return unsupported(
         "{}: is a plan of schema {}, this version reads {}: make it again with "
         "mezzotint tune",
-        path.string(), schema.is_number_integer() ? schema.dump() : "unknown", PlanFile::kSchema);
-  }
-  if (const auto key = repeated_key(text)) {
-    return invalid_input("{}: {} is there twice", path.string(), in_quotes(*key));
+        path.string(), has_schema ? schema->dump() : "unknown", PlanFile::kSchema);
   }
   auto plan = PlanReader(json).read();
   if (!plan) {

@@ -47,11 +47,9 @@ struct PlanFile {
   std::string sha256;
 };
 
-// The file's content, ending in a newline.
+// The file's content, ending in a newline, which read_plan() takes: texts for people are cut where
+// they are longer than it allows.
 [[nodiscard]] std::string plan_json(const PlanFile& plan);
-
-// Complete or not at all. kInvalidInput when the file exists and `overwrite` is false.
-Status write_plan(const PlanFile& plan, const std::filesystem::path& path, bool overwrite);
 
 // Whatever the file holds: one error, or a plan whose every key was understood. kUnsupported for
 // another schema. Whether ops and implementations of these names exist is for compile() to say.

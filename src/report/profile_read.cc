@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/quote.h"
-#include "report/json_limits.h"
+#include "formats/json_limits.h"
 #include "report/profile_fields.h"
 #include "report/profile_json.h"
 

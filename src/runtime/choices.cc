@@ -77,7 +77,7 @@ Error nothing_can(const Explanation& explanation) {
     }
   }
   if (!explanation.planned.empty()) {
-    return unsupported("op {} ({}): the plan asks for {}, which cannot compute it{}",
+    return unsupported("plan: op {} ({}): the plan asks for {}, which cannot compute it{}",
                        explanation.op, name_of(explanation.kind), in_quotes(explanation.planned),
                        reasons);
   }

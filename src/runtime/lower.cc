@@ -1,5 +1,7 @@
 #include "runtime/lower.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -150,14 +152,27 @@ Status check_absent(const std::string& name, const PlanEntry& entry, const Graph
   return invalid_input("plan: the model has no op {}", in_quotes(name));
 }
 
-// Why a convolution has not taken what was asked of it.
-std::string reason_against(Fusion fusion, const std::string& convolution, const Graph& graph,
+// An implementation that there is none of for this kind of op.
+Status check_implementation(const Explanation& op) {
+  const auto is_planned = [&](const Choice& choice) { return choice.implementation == op.planned; };
+  if (op.planned.empty() || std::ranges::any_of(op.choices, is_planned)) {
+    return {};
+  }
+  std::vector<std::string_view> names;
+  for (const Choice& choice : op.choices) {
+    names.emplace_back(choice.implementation);
+  }
+  return invalid_input("plan: op {} ({}): the plan asks for {}, which is none of {}", op.op,
+                       name_of(op.kind), in_quotes(op.planned), fmt::join(names, ", "));
+}
+
+// Why a convolution, an op of `graph`, has not taken what was asked of it.
+std::string reason_against(Fusion fusion, const Op& convolution, const Graph& graph,
                            const std::vector<Declined>& declined) {
   for (const Declined& each : declined) {
     const auto op = std::ranges::find(graph.ops(), each.op, &Op::name);
-    if (each.convolution == convolution && op != graph.ops().end() &&
-        (fusion_of(op->kind, /*behind=*/false) == fusion ||
-         fusion_of(op->kind, /*behind=*/true) == fusion)) {
+    if (each.convolution == convolution.name && op != graph.ops().end() &&
+        fusion_of(op->kind, /*behind=*/&*op > &convolution) == fusion) {
       return fmt::format("op {}: {}", each.op, each.refusal);
     }
   }
@@ -174,7 +189,7 @@ Status check_fusions(const Op& op, const Fusions& asked, const Lowered& lowered,
   for (const Fusion fusion : asked) {
     if (!taken.contains(fusion)) {
       return invalid_input("plan: op {} cannot fuse {}: {}", op.name, name_of(fusion),
-                           reason_against(fusion, op.name, lowered.graph, lowered.declined));
+                           reason_against(fusion, op, lowered.graph, lowered.declined));
     }
   }
   if (explanation.chosen() == nullptr) {
@@ -236,9 +251,12 @@ Status check_plan(const Plan& plan, const Graph& graph, const Lowered& lowered) 
     if (entry.layout && !activation_layout({lowered.graph, *found})) {
       return invalid_input("plan: op {} ({}) has no layout to choose", name, name_of(found->kind));
     }
+    const Explanation& explanation = lowered.ops[static_cast<std::size_t>(found - ops.begin())];
+    if (Status status = check_implementation(explanation); !status) {
+      return status;
+    }
     if (entry.fuse) {
-      const auto id = static_cast<std::size_t>(found - ops.begin());
-      if (Status status = check_fusions(*found, *entry.fuse, lowered, lowered.ops[id]); !status) {
+      if (Status status = check_fusions(*found, *entry.fuse, lowered, explanation); !status) {
         return status;
       }
     }

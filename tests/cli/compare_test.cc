@@ -1,4 +1,6 @@
 // mezzotint compare as a user runs it.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -128,7 +130,7 @@ TEST_F(CompareProgram, RefusesFilesThatItCannotRead) {
   newer_plan["schema"] = 2;
   write_text(path("newer-plan.json"), newer_plan.dump());
   const std::string neither = "is neither a profile (mezzotint profile --out) nor a plan";
-  expect_refused({path("a.json"), path("broken.json")}, {"broken.json", neither});
+  expect_refused({path("a.json"), path("broken.json")}, {"broken.json: not JSON at byte 31"});
   expect_refused({path("a.json"), path("foreign.json")}, {"foreign.json", neither});
   expect_refused({path("list.json"), path("a.json")}, {"list.json", neither});
   expect_refused({path("a.json"), path("none.json")}, {"none.json"});
@@ -138,6 +140,23 @@ TEST_F(CompareProgram, RefusesFilesThatItCannotRead) {
                  {"newer-plan.json: is a plan of schema 2"});
   std::filesystem::create_directory(folder_.path() / "empty");
   expect_refused({path("a.json"), path("empty")}, {"empty/profile.json"});
+}
+
+// In time that grows with the square of the file this would not end, and in its middle no signal
+// would end it.
+TEST_F(CompareProgram, RefusesManyKeysAndDeepValuesAtOnce) {
+  std::string many = "{";
+  for (int i = 0; i < 200000; ++i) {
+    many += fmt::format("\"s{}\":0,", i);
+  }
+  for (int i = 0; i < 200000; ++i) {
+    many += fmt::format("\"o{}\":{{}},", i);
+  }
+  write_text(path("many.json"), many + "\"kind\":0}");
+  write_text(path("deep.json"), "{\"kind\":" + std::string(4000000, '['));
+  for (const char* name : {"many.json", "deep.json"}) {
+    expect_refused({path("a.json"), path(name)}, {name, "is neither a profile"});
+  }
 }
 
 TEST_F(CompareProgram, RefusesToMixPlansAndProfiles) {

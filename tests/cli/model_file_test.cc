@@ -174,7 +174,7 @@ TEST_F(ModelFile, CardsThatContradictTheWeights) {
     write_text(folder / "model.json", card);
     expect_refused(with("--model", folder.string()), {"model.json: ", part});
   };
-  expect_refused_card("recipe: whole-head", "not a JSON object");
+  expect_refused_card("recipe: whole-head", "not JSON at byte 1");
   expect_refused_card(R"({"recipe": "brats"})",
                       "says recipe `brats`, but a.safetensors has the channels of whole-head");
   expect_refused_card(R"({"labels": {"3": "oedema"}})",

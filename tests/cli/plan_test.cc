@@ -107,6 +107,19 @@ TEST_F(GeneratePlan, IsNotReplacedByWhatItHelpsToMake) {
                  {"out.json: is read and would be overwritten"});
 }
 
+TEST_F(GeneratePlan, IsNotReplacedByTheProfileOfIt) {
+  std::filesystem::create_directory(in_folder("report"));
+  const std::string plan = (in_folder("report") / "profile.json").string();
+  write_text(plan, plan_.dump());
+  expect_refused(Flags("profile")
+                     .set("--model", in_folder("model.safetensors").string())
+                     .set("--size", "8x10x12")
+                     .set("--plan", plan)
+                     .set("--out", in_folder("report").string())
+                     .set("--overwrite"),
+                 {"profile.json: is read and would be overwritten"});
+}
+
 // A state goes on with the plan that it began with.
 TEST_F(GeneratePlan, AnotherPlanIsAnotherRun) {
   plan_["grid"] = {24, 24, 24};

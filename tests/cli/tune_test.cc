@@ -121,7 +121,7 @@ TEST_F(Tune, RefusesBeforeItWorks) {
   expect_refused(tune().set("--cache", in_folder("mask.nii").string()), {"mask.nii"});
   expect_refused(tune().erase("--out"), {"--out"}, 2);
   expect_refused(tune().set("--arch", "whole-head"), {"--model", "--arch"}, 2);
-  expect_refused(tune().set("--max-seconds", "soon"), {"soon"}, 2);
+  expect_refused(tune().set("--max-seconds", "soon"), {"--max-seconds: `soon`"}, 2);
 }
 
 // The mask is an input, and so is the checkpoint.

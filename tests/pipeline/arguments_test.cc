@@ -42,16 +42,18 @@ TEST(ParseBytes, RefusesTheRest) {
 }
 
 TEST(ParseDuration, KnowsUnits) {
-  EXPECT_EQ(*parse_duration("0"), 0);
-  EXPECT_EQ(*parse_duration("90"), 90);
-  EXPECT_EQ(*parse_duration("0.5s"), 0.5);
-  EXPECT_EQ(*parse_duration("5min"), 300);
-  EXPECT_EQ(*parse_duration("1.5h"), 5400);
+  EXPECT_EQ(*parse_duration("0", "--max-seconds"), 0);
+  EXPECT_EQ(*parse_duration("90", "--max-seconds"), 90);
+  EXPECT_EQ(*parse_duration("0.5s", "--max-seconds"), 0.5);
+  EXPECT_EQ(*parse_duration("5min", "--max-seconds"), 300);
+  EXPECT_EQ(*parse_duration("1.5h", "--max-seconds"), 5400);
 }
 
 TEST(ParseDuration, RefusesTheRest) {
   for (const char* text : {"", "min", "5 min", "5m", "-1", "nan", "inf", "1e308h", "often"}) {
-    expect_error(parse_duration(text), "is not a time such as 90s, 5min or 1h, nor 0");
+    expect_error(parse_duration(text, "--max-seconds"), "--max-seconds: ");
+    expect_error(parse_duration(text, "--max-seconds"),
+                 "is not a time such as 90s, 5min or 1h, nor 0");
   }
 }
 

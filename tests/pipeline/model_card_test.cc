@@ -36,9 +36,12 @@ TEST(ModelCard, MayBeEmpty) {
 }
 
 TEST(ModelCard, RefusesWhatIsNoObject) {
-  for (const char* text : {"", "[]", "{", "{\"recipe\": }", "\x89PNG"}) {
-    expect_error(read(text), "not a JSON object");
+  expect_error(read("[]"), "not a JSON object");
+  for (const char* text : {"", "{", "{\"recipe\": }", "\x89PNG"}) {
+    expect_error(read(text), "not JSON at byte ");
   }
+  expect_error(read(std::string_view("{}\0", 3)), "not JSON at byte 3");
+  expect_error(read("{\"recipe\": " + std::string(500000, '[')), "nested deeper than 16");
 }
 
 // A misspelt key would otherwise be ignored in silence.

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
+#include <limits>
 #include <string>
 
 #include "formats/ckpt_files.h"
@@ -39,10 +39,8 @@ Result<PlanFile> read_with(std::string_view piece, std::string_view replacement)
 }
 
 TEST(PlanFile, ReadsBackAsWritten) {
-  const TemporaryFile file("");
   const PlanFile written = example();
-  expect_error(write_plan(written, file.path(), /*overwrite=*/false), "exists");
-  ASSERT_TRUE(write_plan(written, file.path(), /*overwrite=*/true).ok());
+  const TemporaryFile file(plan_json(written));
   const auto read = read_plan(file.path());
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(read->plan.entries, written.plan.entries);
@@ -59,6 +57,28 @@ TEST(PlanFile, ReadsBackAsWritten) {
   EXPECT_EQ(plan_json(*read), plan_json(written));
 }
 
+// What is written is read again, whatever paths and names went into it.
+TEST(PlanFile, CutsTextsForPeople) {
+  PlanFile plan = example();
+  plan.provenance.processor = std::string(1001, 'p');
+  plan.provenance.notes = {std::string(1000, 'n'), "x" + std::string(600, '\xE9')};
+  std::string umlauts;
+  for (int i = 0; i < 501; ++i) {
+    umlauts += "\u00FC";
+  }
+  plan.provenance.notes.push_back(umlauts);
+  plan.provenance.notes.resize(1001);
+  plan.provenance.relative_l2 = std::numeric_limits<double>::infinity();
+  const auto again = read(plan_json(plan));
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->provenance.processor, std::string(997, 'p') + "...");
+  ASSERT_EQ(again->provenance.notes.size(), 1000u);
+  EXPECT_EQ(again->provenance.notes[0], plan.provenance.notes[0]);
+  EXPECT_EQ(again->provenance.notes[1].size(), 1000u);  // x and 332 replacement characters
+  EXPECT_EQ(again->provenance.notes[2], umlauts.substr(0, 996) + "...");
+  EXPECT_EQ(again->provenance.relative_l2, std::nullopt);
+}
+
 TEST(PlanFile, ProvenanceMayBeLeftOut) {
   std::string text = plan_json(example());
   text.erase(text.find(",\n  \"provenance\""));
@@ -68,13 +88,18 @@ TEST(PlanFile, ProvenanceMayBeLeftOut) {
 }
 
 TEST(PlanFile, RefusesOtherFiles) {
-  for (const char* text : {"", "[]", "{", "{}", R"({"kind": "mezzotint profile"})", "\x89PNG"}) {
+  for (const char* text :
+       {"", "[]", "{", "{}", R"({"kind": "mezzotint profile"})", "\x89PNG",
+        R"({"a": {"kind": "mezzotint plan"}})", R"([{"kind": "mezzotint plan"}])"}) {
     expect_error(read(text), "is no plan of mezzotint");
   }
   const auto newer = read_with("\"schema\": 1", "\"schema\": 2");
   expect_error(newer, "is a plan of schema 2, this version reads 1: make it again with");
   EXPECT_EQ(newer.error().code, ErrorCode::kUnsupported);
   expect_error(read_with("\"schema\": 1", "\"schema\": \"x\""), "of schema unknown");
+  expect_error(read_with("\"schema\": 1", "\"schema\": 1.0"), "of schema unknown");
+  expect_error(read_with("\"schema\": 1,", ""), "of schema unknown");
+  expect_error(read(plan_json(example()) + '\0'), "not JSON at byte ");
 }
 
 // What a reader passed over would not be obeyed.
@@ -89,7 +114,7 @@ TEST(PlanFile, RefusesWhatItDoesNotKnow) {
   expect_error(read_with("reorder-out", "normalise"), "each once");
   expect_error(read_with("channels-last", "nchw"),
                "op `eps`: \"layout\" must be channels-last or channels-first");
-  expect_error(read_with("\"strict\"", "\"fp8\""), "\"precision\" must be");
+  expect_error(read_with("\"strict\"", "\"fp8\""), "\"precision\" must be strict, fp32 or fast");
   expect_error(read_with("\"avx512\"", "\"sse\""), "\"isa\" must be avx2, avx512 or amx");
 }
 
@@ -97,8 +122,9 @@ TEST(PlanFile, RefusesValuesOfAnotherKind) {
   expect_error(read_with("\"onednn.conv\"", "3"), "op `eps`: \"implementation\" must be a text");
   expect_error(read_with("\"0.1.0\"", "null"), "\"version\" must be a text");
   expect_error(read_with("    24,", "    24.5,"), "\"grid\" must be three whole numbers");
-  expect_error(read_with("    24,", "    0,"), "\"grid\" must be from 1 to 4096");
-  expect_error(read_with("    24,", "    18446744073709551615,"), "\"grid\" must be from 1 to");
+  expect_error(read_with("    24,", "    0,"), "\"grid\" must be three sides, each from 1 to 4096");
+  expect_error(read_with("    24,", "    18446744073709551615,"),
+               "\"grid\" must be three sides, each from 1 to");
   expect_error(read_with("    24,", ""), "\"grid\" must be three whole numbers");
   expect_error(read_with("\"threads\": 2", "\"threads\": -1"), "\"threads\" must be from 0 to");
   expect_error(read_with("0.25", "-0.25"), "\"measured_seconds\" must be a number of 0 or more");
@@ -116,6 +142,15 @@ TEST(PlanFile, HasLimits) {
   }
   expect_error(read_with("\"open\": {}", ops + "\"open\": {}"), "\"ops\" must be at most 10000");
   expect_error(read(std::string((4 << 20) + 1, ' ')), "4194304");
+}
+
+// Who copies or frees such values level by level runs out of stack.
+TEST(PlanFile, RefusesTheDeepestFile) {
+  constexpr std::size_t kLevels = 2000000;
+  const std::string nested = std::string(kLevels, '[') + std::string(kLevels, ']');
+  expect_error(read("{\"kind\":" + nested + '}'), "is no plan of mezzotint");
+  expect_error(read("{\"a\":" + nested + ",\"kind\":\"mezzotint plan\"}"), "nested deeper than 16");
+  expect_error(read_with("\"schema\": 1", "\"schema\": " + nested), "nested deeper than 16");
 }
 
 // As many objects as fit into a file: in quadratic time this would not end.

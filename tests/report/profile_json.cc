@@ -141,6 +141,7 @@ TEST(ProfileJson, RefusesWhatContradictsItself) {
 TEST(ProfileJson, RefusesTextThatIsNoJson) {
   EXPECT_EQ(refusal("{\"a\": NaN}"), "p.json: not JSON at byte 7");
   EXPECT_EQ(refusal("{\"a\": 1e999}"), "p.json: not JSON at byte 11");
+  EXPECT_EQ(refusal(std::string("{}\0", 3)), "p.json: not JSON at byte 3");
   EXPECT_EQ(refusal(R"({"a": 1, "a": 2})"), "p.json: `a` is there twice");
   EXPECT_EQ(refusal(std::string(1 << 20, '[')), "p.json: nested deeper than 16");
   std::string many = "[0";

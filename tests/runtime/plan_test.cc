@@ -146,6 +146,10 @@ TEST_F(PlanTest, SaysWhyAFusionIsNotToBeHad) {
   EXPECT_EQ(refusal("sum.norm", {"", std::nullopt, Fusions{}}),
             "plan: op sum.norm (group_norm_coefficients) is no convolution: nothing can be fused "
             "into it");
+  const std::string unknown = refusal("conv", {"bogus", std::nullopt, Fusions{Fusion::kResidual}});
+  EXPECT_TRUE(unknown.starts_with("plan: op conv (")) << unknown;
+  EXPECT_NE(unknown.find("the plan asks for `bogus`, which is none of "), std::string::npos)
+      << unknown;
   const std::string refused =
       refusal("out", {"kernels.conv_few_outputs", std::nullopt, Fusions{Fusion::kNormalise}});
   EXPECT_TRUE(
