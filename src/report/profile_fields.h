@@ -116,7 +116,7 @@ void visit_machine(Visitor& visit, Value& machine) {
   visit.number("start_seconds", machine.start_seconds, limits::kSeconds);
   visit.number("task_seconds", machine.task_seconds, limits::kSeconds);
   visit.number("took_seconds", machine.took_seconds, limits::kSeconds);
-  visit.number("spread", machine.spread, limits::kAmount);
+  visit.optional_number("spread", machine.spread, limits::kAmount);
 }
 
 template <typename Visitor, typename Value>

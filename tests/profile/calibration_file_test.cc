@@ -172,7 +172,7 @@ class CalibrationFileTest : public FileTest {
     CalibrationRequest request;
     request.cache = in("cache");
     request.fresh = fresh;
-    request.effort = {0, 1, 50, 1 << 20};
+    request.effort = {0, 2, 50, 1 << 20};
     const auto result = cached_calibration(EmptyBackend(), machine, ThreadTeam(threads), request);
     EXPECT_TRUE(result.ok());
     return result.ok() ? *result : CachedCalibration();
