@@ -49,6 +49,9 @@ std::string words_of(const ProfileArguments& arguments) {
   if (subject.weights != SubjectRequest().weights) {
     words += " --weights " + shell_word(subject.weights);
   }
+  if (subject.variant != SubjectRequest().variant) {
+    words += " --variant " + shell_word(subject.variant);
+  }
   return words;
 }
 

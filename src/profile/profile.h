@@ -83,8 +83,8 @@ struct GroupProfile {
   std::string level;
   std::string kind;
   int ops = 0;
-  Spread seconds;  // of the sums per run
-  double share = 0;
+  Spread seconds;    // of the sums per run
+  double share = 0;  // of the sum of all groups' medians
   double flops = 0;
   double direct_flops = 0;
   double bytes = 0;

@@ -166,14 +166,18 @@ class Adviser {
     return sum_over_ops(profile_, seconds) / profile_.sum_seconds;
   }
 
+  // Empty with a plan, which is what tuning has come to.
   [[nodiscard]] std::string tune() const {
-    return fmt::format("mezzotint tune {} --precision {} --out plan.json", context_.words,
-                       profile_.precision);
+    if (!profile_.plan.empty()) {
+      return "";
+    }
+    return fmt::format("mezzotint tune {} --precision {} --threads {} --out plan.json",
+                       context_.words, profile_.precision, profile_.machine.threads);
   }
 
   [[nodiscard]] std::string profile_with(std::string_view precision, int threads) const {
-    return fmt::format("mezzotint profile {} --precision {} --threads {}", context_.words,
-                       precision, threads);
+    return fmt::format("mezzotint profile {} --precision {} --timestep {} --threads {}",
+                       context_.words, precision, profile_.timestep, threads);
   }
 
   // Ops far below the roofline, done as well as the best op of their kind and class.
@@ -248,7 +252,7 @@ class Adviser {
     }
     const UnitPeak* fma = profile_.machine.find(MathUnit::kFma);
     const double float32 = fma == nullptr ? 0 : fma->all_threads;
-    if (!context_.has_fast_precision || unit == nullptr || unit->all_threads <= float32) {
+    if (profile_.precision == "fast" || unit == nullptr || unit->all_threads <= float32) {
       return std::nullopt;
     }
     const auto is_convolution = [](const OpProfile& op) {
