@@ -211,7 +211,7 @@ class ModelProfiler {
     for (const OpProfile& op : profile_.ops) {
       profile_.sum_seconds += op.seconds.median;
       flops += op.flops;
-      if (is_matrix_unit(op.unit)) {
+      if (is_narrow_unit(op.unit)) {
         matrix_flops += op.flops;
         profile_.matrix_time_share += op.share;
       }

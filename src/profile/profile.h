@@ -134,6 +134,7 @@ struct Profile {
   std::vector<OpProfile> ops;        // in the order they run
   std::vector<GroupProfile> groups;  // slowest first
   std::vector<TraceSpan> trace;
+  // On narrow units (is_narrow_unit), matrix units among them.
   double matrix_flops_share = 0;
   double matrix_time_share = 0;
   std::string counters;  // "cycles, instructions, ..." or why there are none

@@ -128,17 +128,17 @@ std::string what_fragments(const Profile& profile) {
       percent(starting_seconds(profile) / profile.sum_seconds));
 }
 
-std::string what_matrix_units_do(const Profile& profile) {
+std::string what_narrow_units_do(const Profile& profile) {
   std::vector<std::string_view> present;
   for (const UnitPeak& peak : profile.machine.units) {
-    if (is_matrix_unit(peak.unit) && profile.machine.find(peak.unit) != nullptr) {
+    if (is_narrow_unit(peak.unit) && profile.machine.find(peak.unit) != nullptr) {
       present.push_back(name_of(peak.unit));
     }
   }
   if (present.empty()) {
-    return "This machine has no matrix units that were measured.";
+    return "This machine has no units for narrow operands that were measured.";
   }
-  return fmt::format("The matrix units ({}) do {} of the operations in {} of the time.",
+  return fmt::format("The narrow units ({}) do {} of the operations in {} of the time.",
                      fmt::join(present, ", "), percent(profile.matrix_flops_share),
                      percent(profile.matrix_time_share));
 }
@@ -284,7 +284,7 @@ Verdict verdict_of(const Profile& profile, const VerdictContext& context) {
   }
   const ClassShares shares = shares_by_class(profile);
   return {{what_bounds(profile, shares), what_is_attained(profile), what_converts(profile, shares),
-           what_fragments(profile), what_matrix_units_do(profile)},
+           what_fragments(profile), what_narrow_units_do(profile)},
           Adviser(profile, context, shares).advice()};
 }
 

@@ -21,7 +21,7 @@ function fillVerdict() {
     ['Kernels started', count(kernels), `${count(profile.ops.length)} ops`],
     ['Arena', inBytes(profile.arena_bytes), `and ${inBytes(profile.packed_bytes)} packed weights`],
     ['Peak of the process', inBytes(profile.peak_bytes), 'measured'],
-    ['Matrix units', inPercent(profile.matrix_flops_share), `of FLOPs, ${inPercent(profile.matrix_time_share)} of time`],
+    ['Narrow units', inPercent(profile.matrix_flops_share), `of FLOPs, ${inPercent(profile.matrix_time_share)} of time`],
   ];
   at('figures').append(...figures.map(([name, value, more]) =>
     make('div', {}, make('dt', {}, name), make('dd', {}, make('strong', {}, value), make('span', {}, more)))));
