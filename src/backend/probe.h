@@ -35,10 +35,10 @@ class StreamProbe {
   virtual ~StreamProbe() = default;
 
   // Each thread goes through its own part of `memory`, a third of which is written, for about
-  // `seconds`, and at least once. `memory` is aligned to 64 bytes, holds at least kLeastFloats per
-  // thread, and has been written to. Returns the bytes per second of all threads together, each
-  // element read or written once counted once: that a store first brings its line in is not
-  // counted, as it is not in the bytes of an op.
+  // `seconds`, and at least once, unless that takes more than ten times as long. `memory` is
+  // aligned to 64 bytes, holds at least kLeastFloats per thread, and has been written to. Returns
+  // the bytes per second of all threads together, each element read or written once counted once:
+  // that a store first brings its line in is not counted, as it is not in the bytes of an op.
   [[nodiscard]] virtual double run(const Machine& machine, const ThreadTeam& team,
                                    std::span<float> memory, double seconds) const = 0;
 

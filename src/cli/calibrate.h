@@ -1,16 +1,24 @@
 // What this machine attains, with what people are told about it.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 
 #include "pipeline/profile_model.h"
 
 namespace mezzotint::cli {
 
-// From the cache (an empty path: the user's), else measured, which takes seconds; notes go to
-// stderr.
+struct CalibrationWords {
+  std::filesystem::path cache;                // a folder; empty: the user's
+  bool recalibrate = false;                   // measure even if it is known
+  bool force = false;                         // accept rates of a busy machine
+  std::optional<std::uint64_t> memory_limit;  // of the whole process
+};
+
+// From the cache, else measured, which takes seconds; notes go to stderr. kResource when the
+// machine is too busy and that is not forced.
 Result<Calibration> calibrate_machine(const Backend& backend, const Machine& machine,
-                                      const std::filesystem::path& cache,
-                                      const CancelToken& cancel);
+                                      const CalibrationWords& words, const CancelToken& cancel);
 
 }  // namespace mezzotint::cli

@@ -32,6 +32,7 @@ struct ProfileArguments {
   int steps = 0;
   std::optional<std::filesystem::path> plan;
   std::filesystem::path cache;
+  bool recalibrate = false;
   bool force = false;
   bool json = false;
   std::optional<std::filesystem::path> out;
@@ -48,6 +49,9 @@ std::string words_of(const ProfileArguments& arguments) {
   }
   if (subject.weights != SubjectRequest().weights) {
     words += " --weights " + shell_word(subject.weights);
+  }
+  if (subject.variant != SubjectRequest().variant) {
+    words += " --variant " + shell_word(subject.variant);
   }
   return words;
 }
@@ -119,7 +123,12 @@ int run_job(Job& job, const SubjectRequest& request) {
   };
   const auto profile = profile_model(
       *subject, *job.backend, job.machine,
-      [&] { return calibrate_machine(*job.backend, job.machine, job.arguments.cache, job.cancel); },
+      [&] {
+        return calibrate_machine(*job.backend, job.machine,
+                                 {job.arguments.cache, job.arguments.recalibrate, job.options.force,
+                                  job.options.memory_limit},
+                                 job.cancel);
+      },
       job.options, &job.cancel);
   return profile ? print_results(job, *profile, files) : fail(profile.error());
 }
@@ -193,6 +202,7 @@ Verb add_profile(CLI::App& program) {
   app->add_option("--memory-limit", a.memory_limit, "Stay below this, or refuse: 3.8GB, 4GiB");
   app->add_option("--cache", a.cache, "Folder where the machine's calibration is kept")
       ->type_name("FOLDER");
+  app->add_flag("--recalibrate", a.recalibrate, "Measure anew what the machine attains");
   app->add_flag("--force", a.force, "Accept measurements of a busy machine");
   app->add_option("--out", a.out, "Folder for profile.json, trace.json and report.html")
       ->type_name("FOLDER");

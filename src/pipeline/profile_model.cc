@@ -26,6 +26,8 @@ constexpr int kMostRepetitions = 2;
 // What the parts may differ from the whole by, and what listening may cost.
 constexpr double kSumTolerance = 0.05;
 constexpr double kMostListeningCost = 0.02;
+// An op that attains more of its roofline was not faster than the machine.
+constexpr double kMostAttained = 1.05;
 
 class ModelProfiler {
  public:
@@ -209,7 +211,7 @@ class ModelProfiler {
     for (const OpProfile& op : profile_.ops) {
       profile_.sum_seconds += op.seconds.median;
       flops += op.flops;
-      if (is_matrix_unit(op.unit)) {
+      if (is_narrow_unit(op.unit)) {
         matrix_flops += op.flops;
         profile_.matrix_time_share += op.share;
       }
@@ -239,20 +241,32 @@ class ModelProfiler {
   }
 
   void add_warnings() {
+    if (const auto spread = profile_.machine.spread; spread && *spread > kRepeatCalibrationSpread) {
+      warn("The machine was busy when it was calibrated: rates spread by {:.0f} %.", 100 * *spread);
+    }
+    const auto above = std::ranges::count_if(
+        profile_.ops, [](const OpProfile& op) { return op.attained() > kMostAttained; });
+    if (above > 0) {
+      warn(
+          "The calibration or the work model is off: {} of {} ops take less than {:.0f} % of "
+          "their roofline's time.",
+          above, profile_.ops.size(), 100 / kMostAttained);
+    }
     if (spread() > kRepeatSpread) {
-      warn("evaluations spread by {:.0f} %: other work slows this machine down", 100 * spread());
+      warn("Evaluations spread by {:.0f} %: other work slows this machine down.", 100 * spread());
     }
     if (processor_share() < kRepeatProcessorShare) {
       warn(
-          "other work takes this machine's processors: tasks got {:.0f} % of the time they ran for",
+          "Other work takes this machine's processors: tasks got {:.0f} % of the time they ran "
+          "for.",
           100 * processor_share());
     }
     if (std::abs(profile_.sum_ratio() - 1) > kSumTolerance) {
-      warn("the ops' medians add up to {:.1f} % of an evaluation, not to within {:.0f} %",
+      warn("The ops' medians add up to {:.1f} % of an evaluation, not to within {:.0f} %.",
            100 * profile_.sum_ratio(), 100 * kSumTolerance);
     }
     if (profile_.listening_cost() > kMostListeningCost) {
-      warn("evaluations that are listened to take {:.1f} % longer than others, more than {:.0f} %",
+      warn("Evaluations that are listened to take {:.1f} % longer than others, more than {:.0f} %.",
            100 * profile_.listening_cost(), 100 * kMostListeningCost);
     }
   }
@@ -263,8 +277,7 @@ class ModelProfiler {
   }
 
   [[nodiscard]] VerdictContext verdict_context() const {
-    return {options_.words, available_processors(),
-            precision_from_name("fast").ok() && profile_.precision != "fast"};
+    return {options_.words, available_processors()};
   }
 
   Subject& subject_;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -30,14 +32,18 @@ struct Measurement {
   std::vector<double> samples;
 };
 
-// Of one parallel loop whose tasks do nothing.
+// Of one parallel loop whose tasks do nothing. On a busy machine a loop may take as long as the
+// system lets others run, so that the time ends it, too.
 double loop_seconds(const ThreadTeam& team, std::int64_t tasks) {
   constexpr int kLoops = 50;
+  constexpr double kMostSeconds = 0.1;
   const auto begin = Clock::now();
-  for (int i = 0; i < kLoops; ++i) {
+  int loops = 0;
+  do {
     team.parallel_for(tasks, [](std::int64_t) {});
-  }
-  return seconds_since(begin) / kLoops;
+    ++loops;
+  } while (loops < kLoops && seconds_since(begin) < kMostSeconds);
+  return seconds_since(begin) / loops;
 }
 
 MemoryShape memory_shape(const Machine& machine, std::uint64_t most_available) {
@@ -69,18 +75,18 @@ class Calibrator {
 
   Result<Calibration> run(const CancelToken* cancel) {
     const auto begin = Clock::now();
-    if (Status status = add_levels(); !status) {
+    if (Status status = add_levels(cancel); !status) {
       return status.error();
     }
     add_units();
     add_loops();
-    for (int round = 0; round < effort_.rounds; ++round) {
+    for (int round = 0; needs_round(round); ++round) {
       const double so_far = seconds_since(begin);
       if (round > 0 && so_far + so_far / round > effort_.most_seconds) {
         break;
       }
       for (Measurement& measurement : measurements_) {
-        if (cancel != nullptr && cancel->requested()) {
+        if (is_cancelled(cancel)) {
           return make_error(ErrorCode::kCancelled, "calibration was stopped");
         }
         measurement.samples.push_back(measurement.run());
@@ -92,6 +98,31 @@ class Calibrator {
   }
 
  private:
+  static bool is_cancelled(const CancelToken* cancel) {
+    return cancel != nullptr && cancel->requested();
+  }
+
+  // After so many of them.
+  [[nodiscard]] bool needs_round(int rounds) const {
+    return rounds < effort_.rounds ||
+           (rounds < CalibrationEffort::kMostRepetitions * effort_.rounds &&
+            spread().value_or(INFINITY) > kRepeatCalibrationSpread);
+  }
+
+  // Nothing after less than two rounds.
+  [[nodiscard]] std::optional<double> spread() const {
+    double largest = 0;
+    for (const Measurement& measurement : measurements_) {
+      if (measurement.samples.size() < 2) {
+        return std::nullopt;
+      }
+      if (measurement.is_rate) {
+        largest = std::max(largest, spread_of(measurement.samples).relative());
+      }
+    }
+    return largest;
+  }
+
   void add(double& figure, bool is_rate, std::function<double()> run) {
     measurements_.push_back({&figure, is_rate, std::move(run), {}});
   }
@@ -114,37 +145,58 @@ class Calibrator {
     }
   }
 
-  Status add_levels() {
+  Status add_levels(const CancelToken* cancel) {
     if (probes_.stream == nullptr) {
       return {};
     }
     const MemoryShape shape = memory_shape(machine_, effort_.most_available);
-    const StreamSizes one = stream_sizes(shape, 1);
-    const StreamSizes all = stream_sizes(shape, team_.size());
-    auto memory = AlignedBuffer::allocate(std::max(one.dram, all.dram));
+    const StreamSizes one = fit(stream_sizes(shape, 1));
+    const StreamSizes all = fit(stream_sizes(shape, team_.size()));
+    auto memory =
+        AlignedBuffer::allocate(std::max({one.l2, all.l2, one.l3, all.l3, one.dram, all.dram}));
     if (!memory) {
       return memory.error();
     }
     memory_ = *std::move(memory);
-    touch_memory();
+    touch_memory(cancel);
     const auto l3s = static_cast<std::uint64_t>(std::min(shape.l3_count, team_.size()));
     calibration_.levels.reserve(3);
     add_level("L2", shape.l2_bytes, one.l2, all.l2);
-    if (one.l3 > 0 && all.l3 > 0) {
-      add_level("L3", shape.l3_bytes * l3s, one.l3, all.l3);
-    }
+    add_level("L3", shape.l3_bytes * l3s, one.l3, all.l3);
     add_level("DRAM", 0, one.dram, all.dram);
     return {};
   }
 
+  // Leaves out what does not fit into the memory that the probes may take.
+  StreamSizes fit(StreamSizes sizes) {
+    const std::uint64_t caches = std::max(sizes.l2, sizes.l3);
+    const std::uint64_t most = effort_.most_bytes;
+    if (sizes.dram <= most) {
+      return sizes;
+    }
+    calibration_.limited =
+        fmt::format("{} MiB of memory are left below the limit, {} MiB are needed", most >> 20,
+                    sizes.dram >> 20);
+    sizes.dram = most >= 8 * caches ? most : 0;
+    sizes.l3 = sizes.l3 <= most ? sizes.l3 : 0;
+    sizes.l2 = sizes.l2 <= most ? sizes.l2 : 0;
+    return sizes;
+  }
+
   void add_level(const char* name, std::uint64_t capacity, std::uint64_t one, std::uint64_t all) {
+    if (one == 0 || all == 0) {
+      return;
+    }
     MemoryLevel& level = calibration_.levels.emplace_back();
     level.name = name;
     level.bytes = capacity;
-    const auto measure = [this](const ThreadTeam& team, std::uint64_t bytes) {
-      return [this, &team, span = memory_.as<float>().first(bytes / sizeof(float))] {
-        // Once without looking at the clock, after which a cache holds what it can.
-        (void)probes_.stream->run(machine_, team, span, 0);
+    const auto measure = [this, is_cache = capacity > 0](const ThreadTeam& team,
+                                                         std::uint64_t bytes) {
+      return [this, is_cache, &team, span = memory_.as<float>().first(bytes / sizeof(float))] {
+        // After going through it once a cache holds what it can.
+        if (is_cache) {
+          (void)probes_.stream->run(machine_, team, span, effort_.run_seconds / 10);
+        }
         return probes_.stream->run(machine_, team, span, effort_.run_seconds);
       };
     };
@@ -153,11 +205,14 @@ class Calibrator {
   }
 
   // By all threads, since a page lies near the processor that writes it first.
-  void touch_memory() {
+  void touch_memory(const CancelToken* cancel) {
     constexpr std::size_t kBlock = std::size_t{1} << 19;
     const auto floats = memory_.as<float>();
     const auto blocks = static_cast<std::int64_t>((floats.size() + kBlock - 1) / kBlock);
     team_.parallel_for(blocks, [&](std::int64_t i) {
+      if (is_cancelled(cancel)) {
+        return;
+      }
       const std::size_t first = static_cast<std::size_t>(i) * kBlock;
       std::ranges::fill(floats.subspan(first, std::min(kBlock, floats.size() - first)), 1.0F);
     });
@@ -174,12 +229,9 @@ class Calibrator {
   }
 
   void finish() {
+    calibration_.spread = spread();
     for (Measurement& measurement : measurements_) {
-      const Spread spread = spread_of(std::move(measurement.samples));
-      *measurement.figure = std::max(0.0, spread.median);
-      if (measurement.is_rate) {
-        calibration_.spread = std::max(calibration_.spread, spread.relative());
-      }
+      *measurement.figure = std::max(0.0, spread_of(std::move(measurement.samples)).median);
     }
   }
 

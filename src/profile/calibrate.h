@@ -13,14 +13,21 @@
 namespace mezzotint {
 
 struct CalibrationEffort {
-  double run_seconds = 0.04;                  // of one run of one probe
-  int rounds = 7;                             // in each of which every probe runs once
+  double run_seconds = 0.04;  // of one run of one probe
+  int rounds = 7;  // in each of which every probe runs once; up to kMostRepetitions times as many
+                   // while the rates spread by more than kRepeatCalibrationSpread
   double most_seconds = 50;                   // no further round begins that would end later
   std::uint64_t most_available = UINT64_MAX;  // what counts as available memory, at most
+  // Memory that the probes may take. A level that does not fit is left out, and DRAM is measured
+  // over less while that is twice the caches: Calibration::limited says so.
+  std::uint64_t most_bytes = UINT64_MAX;
+
+  static constexpr int kMostRepetitions = 3;
 };
 
 // About ten seconds with the default effort. The figures are medians over the rounds. kResource
-// when there is no memory to stream through, kCancelled when the token was set.
+// when there is no memory to stream through, kCancelled when the token was set, which each probe
+// looks at before it runs.
 [[nodiscard]] Result<Calibration> calibrate(const Backend& backend, const Machine& machine,
                                             const ThreadTeam& team,
                                             const CancelToken* cancel = nullptr,

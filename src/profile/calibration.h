@@ -10,6 +10,11 @@
 
 namespace mezzotint {
 
+// Rates further apart than this are measured again, while there is time.
+inline constexpr double kRepeatCalibrationSpread = 0.10;
+// Still further apart after that: the machine is too busy to say what it attains.
+inline constexpr double kMostCalibrationSpread = 0.25;
+
 struct UnitPeak {
   MathUnit unit = MathUnit::kFma;
   // FLOP/s (a multiply-add counts two; for int8 read operations). Absent: why not.
@@ -38,8 +43,16 @@ struct Calibration {
   double start_seconds = 0;
   double task_seconds = 0;
   double took_seconds = 0;
-  double spread = 0;  // the largest relative spread among the rates: how quiet the machine was
+  // The largest relative spread among the rates: how quiet the machine was. Nothing: one round says
+  // nothing about that.
+  std::optional<double> spread = 0;
+  // Why levels are missing or smaller than they should be, one clause; empty: all is as it should
+  // be. Not kept in files: such a calibration is not.
+  std::string limited = {};
 
+  // Whether it may stand for the machine: nothing is limited, and the spread is known and at most
+  // kMostCalibrationSpread.
+  [[nodiscard]] bool is_good() const;
   [[nodiscard]] const UnitPeak* find(MathUnit unit) const;  // null when absent there
 };
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -24,6 +25,12 @@ constexpr int kSchema = 1;
 constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 10;
 constexpr std::size_t kMostEntries = 16;  // of units, and of levels
 constexpr std::int64_t kMostThreads = 1 << 20;
+// What no processor is beyond: operations and bytes per second, and seconds of a loop.
+constexpr double kLeastRate = 1e6;
+constexpr double kMostRate = 1e16;
+constexpr double kLeastStart = 1e-10;
+constexpr double kMostStart = 1;
+constexpr double kMostTook = 1e6;  // seconds
 
 // Takes members out of an object; the first that is missing or unfit is the reason.
 class Fields {
@@ -43,15 +50,17 @@ class Fields {
     }
     return found->get<std::string>();
   }
-  double figure(const char* key, bool may_be_zero) {
+  double figure(const char* key, double least, double most) {
     const Json* found = find(key);
-    const double value = found != nullptr && found->is_number() ? found->get<double>() : -1;
-    if (!std::isfinite(value) || value < 0 || (value == 0 && !may_be_zero)) {
-      refuse(key, may_be_zero ? "a number that is not negative" : "a positive number");
-      return 0;
+    const bool is_number = found != nullptr && found->is_number();
+    const double value = is_number ? found->get<double>() : std::nan("");
+    if (!(value >= least && value <= most)) {
+      refuse(key, fmt::format("a number from {:g} to {:g}", least, most));
+      return least;
     }
     return value;
   }
+  double rate(const char* key) { return figure(key, kLeastRate, kMostRate); }
   std::int64_t count(const char* key, std::int64_t least, std::int64_t most) {
     const Json* found = find(key);
     const bool fits = found != nullptr && found->is_number_integer() &&
@@ -96,6 +105,23 @@ class Fields {
   std::string& reason_;
 };
 
+// Of a key that an object has twice, either value may have been meant.
+Json parse_without_duplicates(std::string_view json, std::string& reason) {
+  std::vector<std::set<std::string>> keys;
+  const auto look = [&](int /*depth*/, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::object_start) {
+      keys.emplace_back();
+    } else if (event == Json::parse_event_t::object_end) {
+      keys.pop_back();
+    } else if (event == Json::parse_event_t::key &&
+               !keys.back().insert(parsed.get<std::string>()).second && reason.empty()) {
+      reason = fmt::format("has the key {} twice", in_quotes(parsed.get<std::string>()));
+    }
+    return true;
+  };
+  return Json::parse(json, look, /*allow_exceptions=*/false);
+}
+
 Json json_of(const UnitPeak& peak) {
   Json json{{"unit", name_of(peak.unit)}, {"elements", peak.elements}};
   if (!peak.absent.empty()) {
@@ -123,8 +149,8 @@ UnitPeak read_unit(const Json& json, std::string where, std::string& reason) {
     }
     return peak;
   }
-  peak.one_thread = fields.figure("flops_one_thread", false);
-  peak.all_threads = fields.figure("flops_all_threads", false);
+  peak.one_thread = fields.rate("flops_one_thread");
+  peak.all_threads = fields.rate("flops_all_threads");
   return peak;
 }
 
@@ -140,8 +166,8 @@ MemoryLevel read_level(const Json& json, std::string where, std::string& reason)
   MemoryLevel level;
   level.name = fields.text("name");
   level.bytes = static_cast<std::uint64_t>(fields.count("capacity_bytes", 0, INT64_MAX - 1));
-  level.one_thread = fields.figure("bytes_per_second_one_thread", false);
-  level.all_threads = fields.figure("bytes_per_second_all_threads", false);
+  level.one_thread = fields.rate("bytes_per_second_one_thread");
+  level.all_threads = fields.rate("bytes_per_second_all_threads");
   return level;
 }
 
@@ -176,6 +202,20 @@ Result<Calibration> read_kept(const std::filesystem::path& path, const Calibrati
   return kept;
 }
 
+// A whole sentence.
+std::string why_not_kept(const Calibration& calibration) {
+  if (!calibration.limited.empty()) {
+    return fmt::format("The calibration is incomplete and not kept: {}.", calibration.limited);
+  }
+  if (!calibration.spread) {
+    return "The calibration is not kept: this machine is too busy for more than one round of it.";
+  }
+  return fmt::format(
+      "The calibration is not kept: this machine is busy, rates spread by {:.0f} %, at most {:.0f} "
+      "% are needed.",
+      100 * *calibration.spread, 100 * kMostCalibrationSpread);
+}
+
 Status keep(const Calibration& calibration, const std::filesystem::path& path) {
   const std::string text = calibration_json(calibration);
   auto file = OutputFile::create(path, /*overwrite=*/true, text.size());
@@ -201,7 +241,7 @@ std::string calibration_json(const Calibration& calibration) {
             {"levels", Json::array()},
             {"loop_start_seconds", calibration.start_seconds},
             {"task_seconds", calibration.task_seconds},
-            {"spread", calibration.spread},
+            {"spread", calibration.spread ? Json(*calibration.spread) : Json(nullptr)},
             {"took_seconds", calibration.took_seconds}};
   for (const UnitPeak& peak : calibration.units) {
     json["units"].push_back(json_of(peak));
@@ -213,8 +253,8 @@ std::string calibration_json(const Calibration& calibration) {
 }
 
 Result<Calibration> read_calibration(std::string_view json, std::string_view name) {
-  const Json root = Json::parse(json, /*cb=*/nullptr, /*allow_exceptions=*/false);
   std::string reason;
+  const Json root = parse_without_duplicates(json, reason);
   Fields fields(root, "", reason);
   if (fields.text("format") != kFormat) {
     return invalid_input("{}: is not a calibration", name);
@@ -235,12 +275,15 @@ Result<Calibration> read_calibration(std::string_view json, std::string_view nam
     const auto where = fmt::format("levels[{}]: ", calibration.levels.size());
     calibration.levels.push_back(read_level(level, where, reason));
   }
-  calibration.start_seconds = fields.figure("loop_start_seconds", true);
-  calibration.task_seconds = fields.figure("task_seconds", true);
-  calibration.spread = fields.figure("spread", true);
-  calibration.took_seconds = fields.figure("took_seconds", true);
+  calibration.start_seconds = fields.figure("loop_start_seconds", kLeastStart, kMostStart);
+  calibration.task_seconds = fields.figure("task_seconds", 0, kMostStart);
+  calibration.spread = fields.figure("spread", 0, kMostCalibrationSpread);
+  calibration.took_seconds = fields.figure("took_seconds", 0, kMostTook);
   if (!reason.empty()) {
     return invalid_input("{}: {}", name, reason);
+  }
+  if (calibration.find(MathUnit::kFma) == nullptr || calibration.levels.empty()) {
+    return invalid_input("{}: has no figure of fma or no level of memory", name);
   }
   return calibration;
 }
@@ -280,7 +323,10 @@ Result<CachedCalibration> cached_calibration(const Backend& backend, const Machi
   }
   result.calibration = *std::move(measured);
   result.measured = true;
-  if (folder) {
+  if (!result.calibration.is_good()) {
+    result.path.clear();
+    result.notes.push_back(why_not_kept(result.calibration));
+  } else if (folder) {
     if (Status status = keep(result.calibration, result.path); !status) {
       result.notes.push_back(
           fmt::format("The calibration is not kept: {}.", status.error().message));

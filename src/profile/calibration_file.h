@@ -18,7 +18,7 @@ namespace mezzotint {
 
 [[nodiscard]] std::string calibration_json(const Calibration& calibration);
 // kInvalidInput, with `name` before the reason, unless it is a complete calibration of this schema
-// whose figures are finite and positive.
+// whose figures a machine can have, with float32's unit, a level of memory and no key twice.
 [[nodiscard]] Result<Calibration> read_calibration(std::string_view json, std::string_view name);
 
 // "calibration-0123456789ab.json": follows from processor, ISA, threads and version.
@@ -40,7 +40,8 @@ struct CachedCalibration {
 
 // Reads the calibration of this machine, team and version from the cache, or measures and keeps it
 // there. A file that is damaged or belongs to something else is replaced, and a cache that cannot
-// be used only costs the next run the time: both are notes. Fails as calibrate() does.
+// be used only costs the next run the time: both are notes. One that is not good
+// (Calibration::is_good) is not kept, which is a note, too. Fails as calibrate() does.
 [[nodiscard]] Result<CachedCalibration> cached_calibration(const Backend& backend,
                                                            const Machine& machine,
                                                            const ThreadTeam& team,

@@ -28,6 +28,8 @@ OpProfile profile_op(const OpRecord& record, const Calibration& machine) {
   const auto runs = static_cast<double>(record.seconds.size());
   op.loops = record.loops / runs;
   op.tasks = record.tasks / runs;
+  // Without a loop the launch is the one kernel.
+  op.kernels = record.op.kernels > 0 ? record.op.kernels : std::max(op.tasks, 1.0);
   for (const double seconds : record.busy_seconds) {
     op.busy_seconds.push_back(seconds / runs);
   }
@@ -51,7 +53,6 @@ void add(const OpRecord& record, const OpProfile& op, Gathering& gathering) {
   group.level = op.level;
   group.kind = op.kind;
   ++group.ops;
-  group.share = std::min(group.share + op.share, 1.0);
   group.flops += op.flops;
   group.direct_flops += op.direct_flops;
   group.bytes += op.bytes;
@@ -86,12 +87,17 @@ std::vector<GroupProfile> group_ops(std::span<const OpRecord> records,
     add(records[i], ops[i], gatherings[{ops[i].level, ops[i].kind}]);
   }
   std::vector<GroupProfile> groups;
+  double total = 0;
   for (auto& [key, gathering] : gatherings) {
     const auto& by_class = gathering.by_class;
     const auto most = std::ranges::max_element(by_class) - by_class.begin();
     gathering.group.bottleneck = static_cast<Bottleneck>(most);
     gathering.group.seconds = spread_of(std::move(gathering.seconds));
+    total += gathering.group.seconds.median;
     groups.push_back(std::move(gathering.group));
+  }
+  for (GroupProfile& group : groups) {
+    group.share = total > 0 ? group.seconds.median / total : 0;
   }
   std::ranges::stable_sort(groups, std::ranges::greater{},
                            [](const GroupProfile& group) { return group.seconds.median; });

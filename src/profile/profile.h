@@ -63,6 +63,7 @@ struct OpProfile {
   // thread.
   double loops = 0;
   double tasks = 0;
+  double kernels = 0;  // started per run: calls of a library in the tasks, or else the tasks
   std::vector<double> busy_seconds;
   double imbalance = 0;  // share of the threads' time in loops in which they had no task
   std::optional<Counters> counters;
@@ -71,6 +72,8 @@ struct OpProfile {
 
   // flops / bytes.
   [[nodiscard]] double intensity() const;
+  // Sum of busy_seconds / kernels.
+  [[nodiscard]] double kernel_seconds() const;
   // attainable_seconds / seconds.median.
   [[nodiscard]] double attained() const;
 };
@@ -80,8 +83,8 @@ struct GroupProfile {
   std::string level;
   std::string kind;
   int ops = 0;
-  Spread seconds;  // of the sums per run
-  double share = 0;
+  Spread seconds;    // of the sums per run
+  double share = 0;  // of the sum of all groups' medians
   double flops = 0;
   double direct_flops = 0;
   double bytes = 0;
@@ -131,6 +134,7 @@ struct Profile {
   std::vector<OpProfile> ops;        // in the order they run
   std::vector<GroupProfile> groups;  // slowest first
   std::vector<TraceSpan> trace;
+  // On narrow units (is_narrow_unit), matrix units among them.
   double matrix_flops_share = 0;
   double matrix_time_share = 0;
   std::string counters;  // "cycles, instructions, ..." or why there are none

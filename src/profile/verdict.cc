@@ -117,30 +117,28 @@ double starting_seconds(const Profile& profile) {
 std::string what_fragments(const Profile& profile) {
   const double loops = sum_over_ops(profile, [](const OpProfile& op) { return op.loops; });
   const double tasks = sum_over_ops(profile, [](const OpProfile& op) { return op.tasks; });
-  const double busy = sum_over_ops(profile, [](const OpProfile& op) {
-    double seconds = 0;
-    for (const double thread : op.busy_seconds) {
-      seconds += thread;
-    }
-    return seconds;
-  });
-  return fmt::format("{} open {} with {} of {} each on average; starting them takes {}.",
-                     count(static_cast<double>(profile.ops.size()), "op"), count(loops, "loop"),
-                     count(tasks, "task"), duration(tasks > 0 ? busy / tasks : 0),
-                     percent(starting_seconds(profile) / profile.sum_seconds));
+  const double kernels = sum_over_ops(profile, [](const OpProfile& op) { return op.kernels; });
+  const double busy =
+      sum_over_ops(profile, [](const OpProfile& op) { return op.kernel_seconds() * op.kernels; });
+  return fmt::format(
+      "{} open {} with {} and start {} of {} each on average; opening loops and handing out tasks "
+      "takes {}.",
+      count(static_cast<double>(profile.ops.size()), "op"), count(loops, "loop"),
+      count(tasks, "task"), count(kernels, "kernel"), duration(kernels > 0 ? busy / kernels : 0),
+      percent(starting_seconds(profile) / profile.sum_seconds));
 }
 
-std::string what_matrix_units_do(const Profile& profile) {
+std::string what_narrow_units_do(const Profile& profile) {
   std::vector<std::string_view> present;
   for (const UnitPeak& peak : profile.machine.units) {
-    if (is_matrix_unit(peak.unit) && profile.machine.find(peak.unit) != nullptr) {
+    if (is_narrow_unit(peak.unit) && profile.machine.find(peak.unit) != nullptr) {
       present.push_back(name_of(peak.unit));
     }
   }
   if (present.empty()) {
-    return "This machine has no matrix units that were measured.";
+    return "This machine has no units for narrow operands that were measured.";
   }
-  return fmt::format("The matrix units ({}) do {} of the operations in {} of the time.",
+  return fmt::format("The narrow units ({}) do {} of the operations in {} of the time.",
                      fmt::join(present, ", "), percent(profile.matrix_flops_share),
                      percent(profile.matrix_time_share));
 }
@@ -168,14 +166,18 @@ class Adviser {
     return sum_over_ops(profile_, seconds) / profile_.sum_seconds;
   }
 
+  // Empty with a plan, which is what tuning has come to.
   [[nodiscard]] std::string tune() const {
-    return fmt::format("mezzotint tune {} --precision {} --out plan.json", context_.words,
-                       profile_.precision);
+    if (!profile_.plan.empty()) {
+      return "";
+    }
+    return fmt::format("mezzotint tune {} --precision {} --threads {} --out plan.json",
+                       context_.words, profile_.precision, profile_.machine.threads);
   }
 
   [[nodiscard]] std::string profile_with(std::string_view precision, int threads) const {
-    return fmt::format("mezzotint profile {} --precision {} --threads {}", context_.words,
-                       precision, threads);
+    return fmt::format("mezzotint profile {} --precision {} --timestep {} --threads {}",
+                       context_.words, precision, profile_.timestep, threads);
   }
 
   // Ops far below the roofline, done as well as the best op of their kind and class.
@@ -250,7 +252,7 @@ class Adviser {
     }
     const UnitPeak* fma = profile_.machine.find(MathUnit::kFma);
     const double float32 = fma == nullptr ? 0 : fma->all_threads;
-    if (!context_.has_fast_precision || unit == nullptr || unit->all_threads <= float32) {
+    if (profile_.precision == "fast" || unit == nullptr || unit->all_threads <= float32) {
       return std::nullopt;
     }
     const auto is_convolution = [](const OpProfile& op) {
@@ -282,7 +284,7 @@ Verdict verdict_of(const Profile& profile, const VerdictContext& context) {
   }
   const ClassShares shares = shares_by_class(profile);
   return {{what_bounds(profile, shares), what_is_attained(profile), what_converts(profile, shares),
-           what_fragments(profile), what_matrix_units_do(profile)},
+           what_fragments(profile), what_narrow_units_do(profile)},
           Adviser(profile, context, shares).advice()};
 }
 

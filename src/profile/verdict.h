@@ -10,10 +10,10 @@ namespace mezzotint {
 
 // What the advice needs besides the profile.
 struct VerdictContext {
-  // The words that name the model and the run: "--model models/demo-brain32 --size 64".
+  // The words that name the model and the run: "--model models/demo-brain32 --size 64"; precision
+  // and threads come from the profile.
   std::string words;
   int available_threads = 1;
-  bool has_fast_precision = false;  // whether --precision fast exists and is another than this
 };
 
 // Advice that is predicted to save less than this share of the time is left out.

@@ -4,6 +4,8 @@
 
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "base/file_test_base.h"
@@ -111,7 +113,28 @@ TEST(CalibrationJson, FiguresMustMakeSense) {
   refused(json, "threads");
   json = whole;
   json["units"][0]["flops_one_thread"] = 0;
-  refused(json, "a positive number as `flops_one_thread`");
+  refused(json, "a number from 1e+06 to 1e+16 as `flops_one_thread`");
+  json["units"][0]["flops_one_thread"] = 5e-324;
+  refused(json, "as `flops_one_thread`");
+  json["units"][0]["flops_one_thread"] = 1e300;
+  refused(json, "as `flops_one_thread`");
+  json = whole;
+  json["loop_start_seconds"] = 5e-324;
+  refused(json, "a number from 1e-10 to 1 as `loop_start_seconds`");
+  json = whole;
+  json["spread"] = 0.26;
+  refused(json, "a number from 0 to 0.25 as `spread`");
+  json = whole;
+  json["units"].clear();
+  refused(json, "has no figure of fma");
+  json = whole;
+  json["levels"].clear();
+  refused(json, "no level of memory");
+  std::string twice = calibration_json(example());
+  twice.insert(1, "\"threads\": 4,");
+  expect_error(read_calibration(twice, "x"), ErrorCode::kInvalidInput,
+               "has the key `threads` twice");
+  json = whole;
   json = whole;
   json["units"][0]["unit"] = "abacus";
   refused(json, "a known unit");
@@ -152,15 +175,45 @@ TEST(CalibrationFileName, FollowsFromWhatIsMeasured) {
   EXPECT_TRUE(differs([](Calibration& c) { c.version = "9"; }));
 }
 
-// A device that has nothing to measure but loops.
-class EmptyBackend final : public Backend {
+class SteadyUnit final : public UnitProbe {
  public:
-  std::string_view name() const override { return "empty"; }
-  std::string description() const override { return "empty"; }
+  MathUnit unit() const override { return MathUnit::kFma; }
+  std::string_view elements() const override { return "float32"; }
+  std::optional<std::string> refusal(const Machine&) const override { return std::nullopt; }
+  double run(const Machine&, const ThreadTeam& team, double) const override {
+    return 1e9 * team.size();
+  }
+};
+
+// As fast in every run, or ten times as fast in every second.
+class Stream final : public StreamProbe {
+ public:
+  explicit Stream(bool steady) : steady_(steady) {}
+  double run(const Machine&, const ThreadTeam&, std::span<float>, double seconds) const override {
+    runs_ += seconds < kRunSeconds ? 0 : 1;
+    return steady_ || runs_ / 6 % 2 == 0 ? 1e9 : 1e10;
+  }
+  static constexpr double kRunSeconds = 1e-6;
+
+ private:
+  bool steady_;
+  mutable int runs_ = 0;
+};
+
+// A device that takes no time to measure.
+class FakeBackend final : public Backend {
+ public:
+  explicit FakeBackend(bool steady = true) : stream_(steady) {}
+  std::string_view name() const override { return "fake"; }
+  std::string description() const override { return "fake"; }
+  Probes probes() const override { return {units_, &stream_}; }
   std::span<const Implementation* const> implementations(OpKind) const override { return {}; }
   const CostTable& costs() const override { return costs_; }
 
  private:
+  SteadyUnit unit_;
+  const UnitProbe* units_[1] = {&unit_};
+  Stream stream_;
   CostTable costs_{std::span<const CostRow>()};
 };
 
@@ -172,8 +225,8 @@ class CalibrationFileTest : public FileTest {
     CalibrationRequest request;
     request.cache = in("cache");
     request.fresh = fresh;
-    request.effort = {0, 1, 50, 1 << 20};
-    const auto result = cached_calibration(EmptyBackend(), machine, ThreadTeam(threads), request);
+    request.effort = {Stream::kRunSeconds, 2, 50, 1 << 20};
+    const auto result = cached_calibration(FakeBackend(), machine, ThreadTeam(threads), request);
     EXPECT_TRUE(result.ok());
     return result.ok() ? *result : CachedCalibration();
   }
@@ -250,6 +303,26 @@ TEST_F(CalibrationFileTest, ACacheThatCannotBeUsedCostsOnlyTime) {
   ASSERT_EQ(result.notes.size(), 1U);
   EXPECT_TRUE(result.notes[0].starts_with("The calibration is not kept: ")) << result.notes[0];
   EXPECT_EQ(get(in("cache")), "a file");
+}
+
+TEST_F(CalibrationFileTest, OneThatSaysNothingOfTheMachineIsNotKept) {
+  const auto measured = [&](bool steady, const CalibrationEffort& effort) {
+    Machine machine;
+    machine.processor = "A Processor";
+    const auto result = cached_calibration(FakeBackend(steady), machine, ThreadTeam(1),
+                                           {in("cache"), false, effort});
+    EXPECT_TRUE(result.ok() && result->measured && result->path.empty());
+    EXPECT_EQ(result.ok() ? result->notes.size() : 0, 1U);
+    EXPECT_TRUE(std::filesystem::is_empty(in("cache")));
+    return result.ok() && !result->notes.empty() ? result->notes[0] : "";
+  };
+  const CalibrationEffort two{Stream::kRunSeconds, 2, 50, 1 << 20};
+  EXPECT_NE(measured(false, two).find("this machine is busy, rates spread by"), std::string::npos);
+  EXPECT_NE(measured(true, {Stream::kRunSeconds, 2, 0, 1 << 20}).find("more than one round"),
+            std::string::npos);
+  CalibrationEffort small = two;
+  small.most_bytes = 1 << 12;
+  EXPECT_NE(measured(true, small).find("of memory are left below the limit"), std::string::npos);
 }
 
 TEST_F(CalibrationFileTest, AFolderInPlaceOfTheFileIsLeftAlone) {

@@ -112,7 +112,7 @@ TEST(Calibrate, TakesMediansAndTellsTheLargestSpread) {
   ASSERT_EQ(calibration->units.size(), 2U);
   EXPECT_EQ(calibration->units[0].one_thread, 90);
   EXPECT_EQ(calibration->units[0].all_threads, 180);
-  EXPECT_DOUBLE_EQ(calibration->spread, (100.0 - 80) / 90) << "between the quartiles";
+  EXPECT_DOUBLE_EQ(calibration->spread.value_or(0), (100.0 - 80) / 90) << "between the quartiles";
   EXPECT_EQ(calibration->units[1].absent, "no such unit");
   EXPECT_TRUE(calibration->levels.empty()) << "a device without a probe of memory";
 }
@@ -123,6 +123,8 @@ TEST(Calibrate, EndsBeforeItsTimeIsUp) {
       calibrate(backend, quick_machine(), ThreadTeam(1), nullptr, {1e-4, 100, 0, 64 * kMiB});
   ASSERT_TRUE(calibration.ok());
   EXPECT_EQ(backend.probe().runs(), 2) << "one round, with one thread and with all";
+  EXPECT_FALSE(calibration->spread.has_value()) << "one round has none";
+  EXPECT_FALSE(calibration->is_good());
 }
 
 TEST(Calibrate, StopsWhenAsked) {

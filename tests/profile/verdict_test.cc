@@ -18,6 +18,7 @@ Profile profile_of(std::vector<OpProfile> ops) {
   Profile profile;
   profile.machine = round_machine();
   profile.precision = "fp32";
+  profile.timestep = 250;
   for (OpProfile& op : ops) {
     op.attainable_seconds = roofline_of(op, profile.machine).attainable_seconds();
     op.bottleneck = classify(op, profile.machine);
@@ -32,7 +33,7 @@ Profile profile_of(std::vector<OpProfile> ops) {
 }
 
 VerdictContext context() {
-  return {"--model m --size 8", 2, false};
+  return {"--model m --size 8", 2};
 }
 
 const Advice* find(const Verdict& verdict, std::string_view part) {
@@ -62,7 +63,17 @@ TEST(Verdict, StatesConversionsAlsoWhenThereAreNone) {
   const Advice* advice = find(with, "nothing is converted");
   ASSERT_NE(advice, nullptr);
   EXPECT_DOUBLE_EQ(advice->predicted_ratio, 0.8);
-  EXPECT_EQ(advice->command, "mezzotint tune --model m --size 8 --precision fp32 --out plan.json");
+  EXPECT_EQ(advice->command,
+            "mezzotint tune --model m --size 8 --precision fp32 --threads 2 --out plan.json");
+}
+
+TEST(Verdict, AdvisesNoTuningWithAPlan) {
+  Profile profile = profile_of({op_of("conv3d", 8, 8e11, 1e6), op_of("reorder", 2, 0, 2e10)});
+  profile.plan = "plan.json";
+  const Verdict verdict = verdict_of(profile, context());
+  const Advice* advice = find(verdict, "nothing is converted");
+  ASSERT_NE(advice, nullptr);
+  EXPECT_EQ(advice->command, "");
 }
 
 // The slow one of two alike becomes as good as the better one: 8 s of work at 100 % attained.
@@ -83,12 +94,12 @@ TEST(Verdict, PredictsMoreThreadsButNotForDram) {
   const Advice* advice = find(verdict, "All 4 threads");
   ASSERT_NE(advice, nullptr);
   EXPECT_DOUBLE_EQ(advice->predicted_ratio, (4.0 + 2) / 10);
-  EXPECT_EQ(advice->command, "mezzotint profile --model m --size 8 --precision fp32 --threads 4");
+  EXPECT_EQ(advice->command,
+            "mezzotint profile --model m --size 8 --precision fp32 --timestep 250 --threads 4");
 }
 
 TEST(Verdict, PredictsNarrowOperandsFromTheDirectForm) {
-  VerdictContext fast = context();
-  fast.has_fast_precision = true;
+  const VerdictContext fast = context();
   // Half as many operations as the direct form: at 200 GFLOP/s the same time; a quarter: longer.
   OpProfile same = op_of("fused conv3d", 8, 8e11, 1e6);
   same.direct_flops = 4 * same.flops;
@@ -102,8 +113,7 @@ TEST(Verdict, PredictsNarrowOperandsFromTheDirectForm) {
 
 // An op at a quarter of float32's roofline, which half of its peak would still make twice as fast.
 TEST(Verdict, PredictsNarrowOperandsOnlyWhereTheirUnitIsTheFasterOne) {
-  VerdictContext fast = context();
-  fast.has_fast_precision = true;
+  const VerdictContext fast = context();
   Profile profile = profile_of({op_of("conv3d", 8, 8e11, 1e6), op_of("conv3d", 32, 8e11, 1e6)});
   const auto with_bf16 = [&](double peak) {
     for (UnitPeak& unit : profile.machine.units) {
@@ -122,8 +132,9 @@ TEST(Verdict, PredictsNarrowOperandsOnlyWhereTheirUnitIsTheFasterOne) {
 TEST(Verdict, PutsTheLargestGainFirst) {
   OpProfile waiting = op_of("conv3d", 10, 8e11, 1e6);
   waiting.imbalance = 0.3;
-  const Verdict verdict =
-      verdict_of(profile_of({waiting, op_of("reorder", 1, 0, 1e10)}), context());
+  Profile profile = profile_of({waiting, op_of("reorder", 1, 0, 1e10)});
+  profile.precision = "fast";
+  const Verdict verdict = verdict_of(profile, context());
   ASSERT_GE(verdict.advice.size(), 2U);
   EXPECT_TRUE(std::ranges::is_sorted(verdict.advice, {},
                                      [](const Advice& advice) { return advice.predicted_ratio; }));
