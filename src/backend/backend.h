@@ -66,6 +66,9 @@ class Kernel {
   // Further memory needed only during load().
   [[nodiscard]] virtual std::size_t load_bytes() const { return 0; }
   [[nodiscard]] virtual AliasableInputs aliasable_inputs() const { return {}; }
+  // How many kernels one launch starts, where its tasks are not one each: calls of a library within
+  // a task. 0: as many as it has tasks.
+  [[nodiscard]] virtual double kernels() const { return 0; }
 
   // Reads and packs the op's parameters. Called once, before the first launch.
   virtual Status load(ParameterSource& /*source*/) { return {}; }

@@ -33,7 +33,7 @@ Bottleneck nearest_level(const OpProfile& op, const Calibration& machine) {
 }  // namespace
 
 bool is_conversion(std::string_view kind) {
-  return kind == "reorder" || kind == "concat";
+  return kind == "reorder";
 }
 
 double start_seconds(const OpProfile& op, const Calibration& machine) {

@@ -12,7 +12,8 @@ inline constexpr double kOverheadShare = 0.25;
 // Its threads wait for more than this share of their time: "imbalance".
 inline constexpr double kImbalanceShare = 0.25;
 
-// reorder, concat: the op computes nothing, it only changes where or how values are stored.
+// reorder: the op changes a layout or a type, and nothing else. A concat moves values, too, but
+// makes a tensor that was not there: it is classed like an op that computes.
 [[nodiscard]] bool is_conversion(std::string_view kind);
 
 // What starting costs: each loop is a fork and a join with a task for each thread, and what further

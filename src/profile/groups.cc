@@ -28,6 +28,8 @@ OpProfile profile_op(const OpRecord& record, const Calibration& machine) {
   const auto runs = static_cast<double>(record.seconds.size());
   op.loops = record.loops / runs;
   op.tasks = record.tasks / runs;
+  // Without a loop the launch is the one kernel.
+  op.kernels = record.op.kernels > 0 ? record.op.kernels : std::max(op.tasks, 1.0);
   for (const double seconds : record.busy_seconds) {
     op.busy_seconds.push_back(seconds / runs);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 
 namespace mezzotint {
 namespace {
@@ -50,6 +51,10 @@ std::optional<Bottleneck> bottleneck_from_name(std::string_view name) {
 
 double OpProfile::intensity() const {
   return ratio(flops, bytes);
+}
+
+double OpProfile::kernel_seconds() const {
+  return ratio(std::accumulate(busy_seconds.begin(), busy_seconds.end(), 0.0), kernels);
 }
 
 double OpProfile::attained() const {

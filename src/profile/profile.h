@@ -63,6 +63,7 @@ struct OpProfile {
   // thread.
   double loops = 0;
   double tasks = 0;
+  double kernels = 0;  // started per run: calls of a library in the tasks, or else the tasks
   std::vector<double> busy_seconds;
   double imbalance = 0;  // share of the threads' time in loops in which they had no task
   std::optional<Counters> counters;
@@ -71,6 +72,8 @@ struct OpProfile {
 
   // flops / bytes.
   [[nodiscard]] double intensity() const;
+  // Sum of busy_seconds / kernels.
+  [[nodiscard]] double kernel_seconds() const;
   // attainable_seconds / seconds.median.
   [[nodiscard]] double attained() const;
 };

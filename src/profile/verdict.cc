@@ -117,17 +117,15 @@ double starting_seconds(const Profile& profile) {
 std::string what_fragments(const Profile& profile) {
   const double loops = sum_over_ops(profile, [](const OpProfile& op) { return op.loops; });
   const double tasks = sum_over_ops(profile, [](const OpProfile& op) { return op.tasks; });
-  const double busy = sum_over_ops(profile, [](const OpProfile& op) {
-    double seconds = 0;
-    for (const double thread : op.busy_seconds) {
-      seconds += thread;
-    }
-    return seconds;
-  });
-  return fmt::format("{} open {} with {} of {} each on average; starting them takes {}.",
-                     count(static_cast<double>(profile.ops.size()), "op"), count(loops, "loop"),
-                     count(tasks, "task"), duration(tasks > 0 ? busy / tasks : 0),
-                     percent(starting_seconds(profile) / profile.sum_seconds));
+  const double kernels = sum_over_ops(profile, [](const OpProfile& op) { return op.kernels; });
+  const double busy =
+      sum_over_ops(profile, [](const OpProfile& op) { return op.kernel_seconds() * op.kernels; });
+  return fmt::format(
+      "{} open {} with {} and start {} of {} each on average; opening loops and handing out tasks "
+      "takes {}.",
+      count(static_cast<double>(profile.ops.size()), "op"), count(loops, "loop"),
+      count(tasks, "task"), count(kernels, "kernel"), duration(kernels > 0 ? busy / kernels : 0),
+      percent(starting_seconds(profile) / profile.sum_seconds));
 }
 
 std::string what_matrix_units_do(const Profile& profile) {

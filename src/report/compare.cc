@@ -288,7 +288,7 @@ std::string compared_label(std::size_t index) {
 double kernels_of(const Profile& profile) {
   double kernels = 0;
   for (const OpProfile& op : profile.ops) {
-    kernels += op.loops;
+    kernels += op.kernels;
   }
   return kernels;
 }

@@ -123,7 +123,7 @@ struct Comparison {
 // "A" for the base, "B", ...
 [[nodiscard]] std::string compared_label(std::size_t index);
 
-// Of parallel loops that the ops opened in an evaluation.
+// That the ops started in an evaluation.
 [[nodiscard]] double kernels_of(const Profile& profile);
 // What ops of class conversion take of the ops' sum.
 [[nodiscard]] double conversion_share_of(const Profile& profile);

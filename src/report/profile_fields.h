@@ -59,6 +59,7 @@ void visit_op(Visitor& visit, Value& op) {
   visit.named("bottleneck", op.bottleneck, bottleneck_from_name);
   visit.number("loops", op.loops, limits::kAmount);
   visit.number("tasks", op.tasks, limits::kAmount);
+  visit.number("kernels", op.kernels, limits::kAmount);
   visit.numbers("busy_seconds", op.busy_seconds, limits::kThreads, limits::kSeconds);
   visit.number("imbalance", op.imbalance, 1.0);
   visit.optional_object("counters", op.counters,

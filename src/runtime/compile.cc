@@ -132,7 +132,8 @@ class Compiler {
            view.output().rate, flops_of(view), bytes_of(view),
            chosen.implementation->work(view, options_.target()), chosen.predicted_seconds,
            is_repeated ? 0 : chosen.kernel->packed_bytes(), chosen.kernel->workspace_bytes(),
-           arrangement.live.bytes[position], chosen.implementation->error_growth(view)});
+           arrangement.live.bytes[position], chosen.implementation->error_growth(view),
+           chosen.kernel->kernels()});
       program_.nodes_.push_back(std::move(node));
     }
   }

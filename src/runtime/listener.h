@@ -26,6 +26,7 @@ struct ProgramOp {
   std::size_t workspace_bytes = 0;
   std::size_t live_bytes = 0;  // of the arena while it runs: results that are held, its workspace
   double error_growth = 1;     // Implementation::error_growth
+  double kernels = 0;          // Kernel::kernels
 };
 
 struct OpEvent {

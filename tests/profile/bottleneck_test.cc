@@ -48,7 +48,12 @@ TEST(Levels, HoldUpToTheirCapacity) {
 TEST(Classify, AConversionIsOneWhateverElseIsTrue) {
   const Calibration machine = round_machine();
   EXPECT_EQ(classify(op_of("reorder", 1e-6, 0, 1e3), machine), Bottleneck::kConversion);
-  EXPECT_EQ(classify(op_of("concat", 1, 0, 1e9), machine), Bottleneck::kConversion);
+}
+
+TEST(Classify, AConcatenationConvertsNothing) {
+  const Calibration machine = round_machine();
+  EXPECT_EQ(classify(op_of("concat", 1, 0, 1e10), machine), Bottleneck::kMemoryDram);
+  EXPECT_EQ(classify(op_of("concat", 20e-6, 0, 1e3), machine), Bottleneck::kOverhead);
 }
 
 // One loop of two tasks on two threads costs 10 us, each further task 1 us.

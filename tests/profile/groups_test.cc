@@ -42,6 +42,20 @@ TEST(Groups, OpsAreMediansAndMeansPerRun) {
   EXPECT_EQ(ops[0].bottleneck, Bottleneck::kCompute);
 }
 
+TEST(Groups, KernelsAreWhatTheImplementationSaysOrElseTasks) {
+  std::vector<OpRecord> records{record("conv3d", "8x8x8", {1, 1}, 1e11),
+                                record("conv3d", "8x8x8", {1, 1}, 1e11),
+                                record("linear", "vectors", {1, 1}, 1e3)};
+  records[0].op.kernels = 36;
+  records[2].loops = 0;
+  records[2].tasks = 0;
+  const auto ops = profile_ops(records, testing::round_machine());
+  EXPECT_EQ(ops[0].kernels, 36);
+  EXPECT_DOUBLE_EQ(ops[0].kernel_seconds(), 2.0 / 36);
+  EXPECT_EQ(ops[1].kernels, 4);
+  EXPECT_EQ(ops[2].kernels, 1);
+}
+
 TEST(Groups, JoinLevelAndKindSlowestFirst) {
   const std::vector<OpRecord> records{
       record("conv3d", "8x8x8", {1, 1, 4}, 1e11), record("conv3d", "4x4x4", {9, 9, 9}, 1e11),

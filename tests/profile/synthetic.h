@@ -39,6 +39,7 @@ inline OpProfile op_of(std::string kind, double seconds, double flops, double by
   op.bytes = bytes;
   op.loops = 1;
   op.tasks = 2;
+  op.kernels = 2;
   op.busy_seconds = {seconds, seconds};
   return op;
 }

@@ -79,6 +79,7 @@ class Builder {
     op.seconds = around(op.attainable_seconds / shape.attained + 4e-6);
     op.loops = is_conv ? 3 : 1;
     op.tasks = std::max(1.0, double(shape.side) * shape.side / 64);
+    op.kernels = is_conv ? 9 * op.tasks : op.tasks;
     op.busy_seconds = {
         op.seconds.median * 0.96,
         op.seconds.median * (shape.bottleneck == Bottleneck::kImbalance ? 0.4 : 0.93)};

@@ -14,7 +14,7 @@ function fillVerdict() {
   at('advice-title').hidden = profile.verdict.advice.length === 0;
   at('advice').append(...profile.verdict.advice.map(adviceItem));
   const attainable = profile.ops.reduce((sum, op) => sum + op.attainable_seconds, 0);
-  const kernels = profile.ops.reduce((sum, op) => sum + op.loops, 0);
+  const kernels = profile.ops.reduce((sum, op) => sum + op.kernels, 0);
   const figures = [
     ['One evaluation', inSeconds(profile.plain_seconds.median), quartiles(profile.plain_seconds)],
     ['Of attainable', inPercent(attainable / profile.sum_seconds), `${inSeconds(attainable)} by the roofline`],
@@ -91,7 +91,8 @@ const work = [
 const OP_COLUMNS = [
   text('op', r => r.op), bottleneck, ...times, text('level', r => r.level), text('kind', r => r.kind),
   text('implementation', r => r.implementation), text('unit', r => r.unit), ...work,
-  number('per task', r => r.d.perTask, inSeconds, 'mean duration of a task'),
+  number('kernels', r => r.kernels, count, 'started: calls of a library in its tasks, or else the tasks'),
+  number('per kernel', r => r.d.perKernel, inSeconds, 'mean busy time of a kernel'),
   number('idle', r => r.imbalance, inPercent, 'of the threads in loops, without a task'),
   number('live', r => r.live_bytes, inBytes, 'bytes of the arena while it runs'),
   ...(profile.ops.some(op => op.d.ipc !== null) ? [number('IPC', r => r.d.ipc, v => v.toFixed(2))] : []),

@@ -60,7 +60,7 @@ function derive(op) {
     intensity: op.flops > 0 && op.bytes > 0 ? op.flops / op.bytes : null,
     rate: op.flops > 0 && seconds > 0 ? op.flops / seconds : null,
     attained: op.attainable_seconds > 0 && seconds > 0 ? op.attainable_seconds / seconds : null,
-    perTask: op.tasks > 0 ? busy.reduce((sum, part) => sum + part, 0) / op.tasks || null : null,
+    perKernel: op.kernels > 0 ? busy.reduce((sum, part) => sum + part, 0) / op.kernels || null : null,
     ipc: cycles > 0 && instructions != null ? instructions / cycles : null,
     misses: op.counters?.cache_misses ?? null,
   };

@@ -76,6 +76,14 @@ class ConvKernel final : public Kernel {
     return static_cast<std::size_t>(schedule_.weight.elements()) * sizeof(float);
   }
   AliasableInputs aliasable_inputs() const override { return in_place_inputs(region_); }
+  // Primitives: each call's convolution, and the conversion of what it reads.
+  double kernels() const override {
+    std::size_t primitives = 0;
+    for (const ConvCall& call : schedule_.calls) {
+      primitives += forms_[call.form].gather ? 2 : 1;
+    }
+    return static_cast<double>(primitives) * static_cast<double>(schedule_.samples);
+  }
 
   Status load(ParameterSource& source) override {
     auto packed = AlignedBuffer::allocate(packed_bytes_);
