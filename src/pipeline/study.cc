@@ -17,6 +17,7 @@
 #include "pipeline/session.h"
 #include "pipeline/study_files.h"
 #include "pipeline/study_plans.h"
+#include "pipeline/study_row.h"
 #include "pipeline/subject_session.h"
 #include "pipeline/tune_model.h"
 
@@ -367,8 +368,8 @@ class StudyJob {
       }
     }
     for (Candidate& candidate : candidates_) {
-      describe(candidate);
-      const StudyRow& row = study_.rows[candidate.row];
+      StudyRow& row = study_.rows[candidate.row];
+      describe_row(std::move(candidate.profiles), row);
       if (row.seconds.relative() > kMostSpread && !request_.force) {
         return resource_error(
             "machine is busy: rounds of {} spread by {:.0f} %, at most {:.0f} %; wait, or --force",
@@ -376,38 +377,6 @@ class StudyJob {
       }
     }
     return {};
-  }
-
-  void describe(Candidate& candidate) {
-    StudyRow& row = study_.rows[candidate.row];
-    std::ranges::stable_sort(candidate.profiles, {},
-                             [](const Profile& profile) { return profile.plain_seconds.median; });
-    std::vector<double> medians;
-    for (const Profile& profile : candidate.profiles) {
-      medians.push_back(profile.plain_seconds.median);
-    }
-    row.profile = std::move(candidate.profiles[candidate.profiles.size() / 2]);
-    row.seconds = medians.size() > 1 ? spread_of(std::move(medians)) : row.profile.plain_seconds;
-    double busy = 0;
-    double attainable = 0;
-    for (const OpProfile& op : row.profile.ops) {
-      row.loops += op.loops;
-      row.tasks += op.tasks;
-      for (const double seconds : op.busy_seconds) {
-        busy += seconds;
-      }
-      attainable += op.attainable_seconds;
-      if (op.bottleneck == Bottleneck::kConversion) {
-        row.conversions += 1;
-        row.conversion_share += op.share;
-      } else if (op.kind.ends_with("conv3d")) {
-        row.convolution_share += op.share;
-      }
-    }
-    row.task_seconds = row.tasks > 0 ? busy / row.tasks : 0;
-    if (attainable > 0) {
-      row.attained = attainable / row.profile.sum_seconds;
-    }
   }
 
   // Errors against the truth, and of the volumes.
