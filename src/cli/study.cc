@@ -31,8 +31,7 @@ struct StudyArguments {
 int run_study(StudyArguments arguments, const CancelToken& cancel) {
   StudyRequest& request = arguments.request;
   if (arguments.study != "med-ddpm") {
-    return fail({ErrorCode::kInvalidInput,
-                 fmt::format("study: {} is not med-ddpm", in_quotes(arguments.study))});
+    return usage_error(fmt::format("study: {} is not med-ddpm", in_quotes(arguments.study)));
   }
   if (request.subject.model.has_value() == !request.subject.arch.empty()) {
     return usage_error("study needs one of --model and --arch; see mezzotint study --help");

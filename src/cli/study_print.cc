@@ -20,18 +20,18 @@ std::string or_dash(const std::optional<double>& value, fmt::format_string<const
 
 void print_speed(const Study& study) {
   const double baseline = study.rows[0].absent.empty() ? study.rows[0].seconds.median : 0;
-  print_to(stdout, "\n  {:<15} {:>10} {:>7} {:>7} {:>9} {:>10} {:>9} {:>9}\n", "", "step", "spread",
+  print_to(stdout, "\n  {:<14} {:>10} {:>7} {:>7} {:>9} {:>10} {:>9} {:>9}\n", "", "step", "spread",
            "speed", "attained", "peak", "rel. L2", "SSIM");
   for (const StudyRow& row : study.rows) {
     if (!row.absent.empty()) {
-      print_to(stdout, "  {:<15} {}\n", row.name, shorten(on_one_line(row.absent), 80));
+      print_to(stdout, "  {:<14} {}\n", row.name, shorten(on_one_line(row.absent), 80));
       continue;
     }
     const std::optional<double> speed =
         baseline > 0 ? std::optional(baseline / row.seconds.median) : std::nullopt;
     const std::optional<double> attained =
         row.attained ? std::optional(100 * *row.attained) : std::nullopt;
-    print_to(stdout, "  {:<15} {:>10} {:>7} {:>7} {:>9} {:>10} {:>9.1e} {:>9}\n", row.name,
+    print_to(stdout, "  {:<14} {:>10} {:>7} {:>7} {:>9} {:>10} {:>9.1e} {:>9}\n", row.name,
              seconds_text(row.seconds.median),
              fmt::format("{:.0f} %", 100 * row.seconds.relative()), or_dash(speed, "{:.2f}x"),
              or_dash(attained, "{:.0f} %"), format_bytes(row.profile.peak_bytes), row.relative_l2,
@@ -40,14 +40,15 @@ void print_speed(const Study& study) {
 }
 
 void print_structure(const Study& study) {
-  print_to(stdout, "\n  {:<15} {:>5} {:>6} {:>7} {:>10} {:>18} {:>23}\n", "", "ops", "loops",
-           "pieces", "mean piece", "conversions", "on narrow units");
+  print_to(stdout, "\n  {:<14} {:>5} {:>7} {:>11} {:>7} {:>10} {:>16} {:>21}\n", "", "ops",
+           "kernels", "mean kernel", "pieces", "mean piece", "conversions", "on narrow units");
   for (const StudyRow& row : study.rows) {
     if (!row.absent.empty()) {
       continue;
     }
-    print_to(stdout, "  {:<15} {:>5} {:>6.0f} {:>7.0f} {:>10} {:>18} {:>23}\n", row.name,
-             row.profile.ops.size(), row.loops, row.tasks,
+    print_to(stdout, "  {:<14} {:>5} {:>7.0f} {:>11} {:>7.0f} {:>10} {:>16} {:>21}\n", row.name,
+             row.profile.ops.size(), row.kernels,
+             fmt::format("{:.1f} us", row.kernel_seconds * 1e6), row.tasks,
              fmt::format("{:.0f} us", row.task_seconds * 1e6),
              fmt::format("{:.0f}, {:.1f} % time", row.conversions, 100 * row.conversion_share),
              fmt::format("{:.0f} % ops, {:.0f} % time", 100 * row.profile.matrix_flops_share,
@@ -60,7 +61,7 @@ void print_structure(const Study& study) {
 void print_study(const Study& study) {
   print_to(stdout, "{}",
            wrap(fmt::format("{} at {}", on_one_line(study.model), grid_text(study.grid)), 0));
-  print_to(stdout, "{}", wrap("machine  " + study.machine, 2));
+  print_to(stdout, "{}", wrap("machine  " + on_one_line(study.machine), 2));
   print_to(stdout, "{}",
            wrap(fmt::format("time of an evaluation: median of {} round{}, quartiles' distance; "
                             "errors against {}",
@@ -80,11 +81,12 @@ void print_study(const Study& study) {
   print_structure(study);
   print_to(stdout, "\n");
   for (const std::string& finding : study.findings) {
-    print_to(stdout, "{}", wrap(finding, 0));
+    print_to(stdout, "{}", wrap(on_one_line(finding), 0));
   }
   for (const StudyRow& row : study.rows) {
     for (const std::string& warning : row.profile.warnings) {
-      print_to(stderr, "{}", wrap(fmt::format("warning: {}: {}", row.name, warning), 0));
+      print_to(stderr, "{}",
+               wrap(on_one_line(fmt::format("warning: {}: {}", row.name, warning)), 0));
     }
   }
   if (!study.files.empty()) {

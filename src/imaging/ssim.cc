@@ -62,9 +62,9 @@ void dilate_axis(std::vector<std::uint8_t>& mask, std::int64_t extent, std::int6
 
 }  // namespace
 
-double ssim(std::span<const float> a, std::span<const float> b,
-            std::span<const std::uint8_t> inside, const Dims3& dims, const ThreadTeam& team,
-            const SsimOptions& options) {
+std::optional<double> ssim(std::span<const float> a, std::span<const float> b,
+                           std::span<const std::uint8_t> inside, const Dims3& dims,
+                           const ThreadTeam& team, const SsimOptions& options) {
   const std::int64_t width = dims[0];
   const std::int64_t height = dims[1];
   const std::int64_t depth = dims[2];
@@ -107,7 +107,10 @@ double ssim(std::span<const float> a, std::span<const float> b,
     total.sum += plane.sum;
     total.voxels += plane.voxels;
   }
-  return total.voxels > 0 ? total.sum / static_cast<double>(total.voxels) : 1;
+  if (total.voxels == 0) {
+    return std::nullopt;
+  }
+  return total.sum / static_cast<double>(total.voxels);
 }
 
 std::vector<std::uint8_t> dilate(std::span<const std::uint8_t> mask, const Dims3& dims,

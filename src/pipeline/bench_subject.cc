@@ -65,6 +65,9 @@ Result<Subject> Subject::open(const SubjectRequest& request) {
 }
 
 Result<Subject> Subject::open_files(const SubjectRequest& request) {
+  if (Status status = check_weight_words(request.weights, request.variant); !status) {
+    return status.error();
+  }
   Subject subject;
   subject.seed_ = request.seed;
   int timesteps = kPublishedTimesteps;

@@ -37,6 +37,8 @@ Result<MedDdpmConfig> config_from_arch(std::string_view arch);
 
 class Subject {
  public:
+  // kInvalidInput, too, for words of weights and variant that are none of the choices, though
+  // random weights need neither.
   static Result<Subject> open(const SubjectRequest& request);
 
   [[nodiscard]] const std::string& name() const { return name_; }

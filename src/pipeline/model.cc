@@ -262,14 +262,20 @@ LabelSet label_set(const Recipe& recipe, std::int64_t channels) {
   return set;
 }
 
-Result<Model> open_model(const fs::path& path, const std::string& weights,
-                         const CancelToken* cancel, std::string_view variant) {
+Status check_weight_words(std::string_view weights, std::string_view variant) {
   if (weights != "ema" && weights != "model") {
     return invalid_input("weights: {} is not ema or model", in_quotes(weights));
   }
-  const auto network = variant_from_name(variant);
-  if (!network) {
+  if (const auto network = variant_from_name(variant); !network) {
     return network.error();
+  }
+  return {};
+}
+
+Result<Model> open_model(const fs::path& path, const std::string& weights,
+                         const CancelToken* cancel, std::string_view variant) {
+  if (Status status = check_weight_words(weights, variant); !status) {
+    return status.error();
   }
   auto located = locate(path);
   if (!located) {
@@ -284,7 +290,7 @@ Result<Model> open_model(const fs::path& path, const std::string& weights,
     return tensors.error();
   }
   model.tensors = std::move(*tensors);
-  auto selected = select_weights(*model.tensors, weights, *network);
+  auto selected = select_weights(*model.tensors, weights, *variant_from_name(variant));
   if (!selected) {
     return selected.error();
   }

@@ -62,6 +62,10 @@ struct Model {
 // The checkpoint that open_model(path) reads.
 [[nodiscard]] Result<std::filesystem::path> checkpoint_of(const std::filesystem::path& path);
 
+// kInvalidInput unless `weights` is "ema" or "model" and `variant` a name that variant_from_name()
+// knows.
+Status check_weight_words(std::string_view weights, std::string_view variant);
+
 // `path` is a checkpoint or a folder with one checkpoint and perhaps model.json. `weights` is "ema"
 // or "model", `variant` a name that variant_from_name() knows. The schedule buffers of the file
 // must be the cosine schedule's. The token is read while the file is hashed.

@@ -1,7 +1,6 @@
 #include "pipeline/study.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "base/error.h"
@@ -14,9 +13,11 @@
 #include "pipeline/no_throw.h"
 #include "pipeline/plan_file.h"
 #include "pipeline/profile_model.h"
+#include "pipeline/relative_l2.h"
 #include "pipeline/session.h"
 #include "pipeline/study_files.h"
 #include "pipeline/study_plans.h"
+#include "pipeline/study_row.h"
 #include "pipeline/subject_session.h"
 #include "pipeline/tune_model.h"
 
@@ -27,6 +28,9 @@ constexpr std::string_view kTuned = "tuned";
 
 // Of a window of 7 voxels.
 constexpr int kDilation = 3;
+
+// Of a chain: its first step, the middle and the last.
+constexpr int kProbes = 3;
 
 // An evaluation whose truth is known.
 struct Probe {
@@ -41,17 +45,6 @@ struct Candidate {
   Plan plan;
   std::vector<Profile> profiles;  // by round
 };
-
-double relative_l2(std::span<const float> values, std::span<const float> truth) {
-  double error = 0;
-  double norm = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double t = truth[i];
-    error += (values[i] - t) * (values[i] - t);
-    norm += t * t;
-  }
-  return norm > 0 ? std::sqrt(error / norm) : std::sqrt(error);
-}
 
 class StudyJob {
  public:
@@ -75,8 +68,9 @@ class StudyJob {
                                  machine_.threads);
     study_.rounds = request_.rounds;
     using Part = Status (StudyJob::*)();
-    for (const Part part : {&StudyJob::make_inputs, &StudyJob::make_plans, &StudyJob::find_truth,
-                            &StudyJob::measure, &StudyJob::compare}) {
+    for (const Part part : {&StudyJob::choose_chain, &StudyJob::make_plans, &StudyJob::check_plans,
+                            &StudyJob::make_inputs, &StudyJob::add_tuned_plan,
+                            &StudyJob::find_truth, &StudyJob::measure, &StudyJob::compare}) {
       if (Status status = (this->*part)(); !status) {
         return status.error();
       }
@@ -86,44 +80,28 @@ class StudyJob {
   }
 
  private:
-  // The condition, and what the chain starts from.
-  Status make_inputs() {
-    if (Status status = subject_.make_inputs(team_); !status) {
-      return status;
-    }
-    if (!request_.mask) {
-      condition_ = subject_.condition();
-      timesteps_ = {subject_.timestep()};
-      return {};
-    }
-    if (!request_.subject.model) {
-      return invalid_input("mask: {}: a volume needs a trained model: pass --model, or no --mask",
-                           in_quotes(request_.mask->string()));
-    }
+  [[nodiscard]] GenerateRequest picture() const {
     GenerateRequest picture;
     picture.model = *request_.subject.model;
     picture.mask = *request_.mask;
     picture.size = subject_.grid();
     picture.steps = request_.steps;
-    const auto model =
-        open_model(picture.model, request_.subject.weights, cancel_, request_.subject.variant);
-    if (!model) {
-      return model.error();
+    return picture;
+  }
+
+  Status choose_chain() {
+    if (!request_.mask) {
+      timesteps_ = {subject_.timestep()};
+      return {};
     }
-    auto chain = make_chain(picture, *model);
+    if (subject_.model() == nullptr) {
+      return invalid_input("mask: {}: a volume needs a trained model: pass --model, or no --mask",
+                           in_quotes(request_.mask->string()));
+    }
+    auto chain = make_chain(picture(), *subject_.model());
     if (!chain) {
       return chain.error();
     }
-    const auto fit = choose_fit(picture, *model);
-    if (!fit) {
-      return fit.error();
-    }
-    const auto mask = read_condition(picture.mask, *model, *fit);
-    if (!mask) {
-      return mask.error();
-    }
-    condition_ = encode_condition(*mask, *model);
-    inside_ = dilate(mask->labels.data, subject_.grid(), kDilation);
     timesteps_ = chain->options.timesteps;
     study_.steps = static_cast<int>(timesteps_.size());
     chain_ = std::move(*chain);
@@ -146,7 +124,43 @@ class StudyJob {
         candidates_.push_back({study_.rows.size() - 1, *plan, {}});
       }
     }
-    return request_.plan ? add_given_plan() : add_tuned_plan();
+    return request_.plan ? add_given_plan() : Status();
+  }
+
+  // Compiles every variant: what does not fit is refused before anything large is made.
+  Status check_plans() {
+    std::vector<Plan> plans = {strict_plan()};
+    for (const Candidate& candidate : candidates_) {
+      plans.push_back(candidate.plan);
+    }
+    for (const Plan& plan : plans) {
+      if (auto session = compile(plan); !session) {
+        return session.error();
+      }
+    }
+    return {};
+  }
+
+  Status make_inputs() {
+    if (Status status = subject_.make_inputs(team_); !status) {
+      return status;
+    }
+    if (!chain_) {
+      condition_ = subject_.condition();
+      return {};
+    }
+    const Model& model = *subject_.model();
+    const auto fit = choose_fit(picture(), model);
+    if (!fit) {
+      return fit.error();
+    }
+    const auto mask = read_condition(*request_.mask, model, *fit);
+    if (!mask) {
+      return mask.error();
+    }
+    condition_ = encode_condition(*mask, model);
+    inside_ = dilate(mask->labels.data, subject_.grid(), kDilation);
+    return {};
   }
 
   Status add_given_plan() {
@@ -165,6 +179,9 @@ class StudyJob {
   }
 
   Status add_tuned_plan() {
+    if (request_.plan) {
+      return {};
+    }
     constexpr std::string_view kMeaning = "the fastest plan that mezzotint tune finds in fp32";
     if (!request_.tune) {
       add_row(kTuned, kMeaning, "not tuned: --no-tune");
@@ -217,19 +234,49 @@ class StudyJob {
     study_.rows.push_back(std::move(row));
   }
 
-  Result<Session> open(const Plan& plan) {
-    SessionOptions options;
-    options.machine = machine_;
-    options.plan = plan;
-    options.grid = subject_.grid();
+  static Plan strict_plan() {
+    Plan plan;
+    plan.precision = Precision::kStrict;
+    return plan;
+  }
+
+  // What the job will hold besides a session and the subject's inputs, less what it holds already.
+  [[nodiscard]] std::uint64_t further_bytes() const {
+    const std::int64_t elements = subject_.elements(subject_.config().image_channels);
+    std::int64_t floats = subject_.elements(subject_.config().condition_channels);
+    if (chain_) {
+      const auto probes = std::min(std::int64_t{kProbes}, std::int64_t{study_.steps});
+      floats += (2 * probes + 1) * elements;  // and the volume of the truth
+      floats += sampler_workspace_floats(chain_->options, elements);
+    } else {
+      floats += 2 * elements;
+    }
+    std::size_t held = condition_.size() + volume_.size();
+    for (const Probe& probe : probes_) {
+      held += probe.x.size() + probe.eps.size();
+    }
+    return (static_cast<std::uint64_t>(floats) - held) * sizeof(float);
+  }
+
+  Result<Session> compile(const Plan& plan) {
+    SessionOptions options = session_options(subject_, machine_, plan);
     options.timesteps = timesteps_;
     options.memory_limit = request_.memory_limit;
+    options.further_bytes = further_bytes();
     auto session = Session::create(subject_.config(), backend_, options);
     if (!session) {
       return session.error();
     }
     if (const auto bytes = check_subject_memory(*session, subject_, options); !bytes) {
       return bytes.error();
+    }
+    return session;
+  }
+
+  Result<Session> open(const Plan& plan) {
+    auto session = compile(plan);
+    if (!session) {
+      return session.error();
     }
     if (Status status = load_subject(*session, subject_, team_); !status) {
       return status.error();
@@ -272,9 +319,7 @@ class StudyJob {
 
   Status find_truth() {
     tell("the truth, by the strict plan");
-    Plan strict;
-    strict.precision = Precision::kStrict;
-    auto session = open(strict);
+    auto session = open(strict_plan());
     if (!session) {
       return session.error();
     }
@@ -323,41 +368,15 @@ class StudyJob {
       }
     }
     for (Candidate& candidate : candidates_) {
-      describe(candidate);
+      StudyRow& row = study_.rows[candidate.row];
+      describe_row(std::move(candidate.profiles), row);
+      if (row.seconds.relative() > kMostSpread && !request_.force) {
+        return resource_error(
+            "machine is busy: rounds of {} spread by {:.0f} %, at most {:.0f} %; wait, or --force",
+            row.name, 100 * row.seconds.relative(), 100 * kMostSpread);
+      }
     }
     return {};
-  }
-
-  void describe(Candidate& candidate) {
-    StudyRow& row = study_.rows[candidate.row];
-    std::ranges::stable_sort(candidate.profiles, {},
-                             [](const Profile& profile) { return profile.plain_seconds.median; });
-    std::vector<double> medians;
-    for (const Profile& profile : candidate.profiles) {
-      medians.push_back(profile.plain_seconds.median);
-    }
-    row.profile = std::move(candidate.profiles[candidate.profiles.size() / 2]);
-    row.seconds = medians.size() > 1 ? spread_of(std::move(medians)) : row.profile.plain_seconds;
-    double busy = 0;
-    double attainable = 0;
-    for (const OpProfile& op : row.profile.ops) {
-      row.loops += op.loops;
-      row.tasks += op.tasks;
-      for (const double seconds : op.busy_seconds) {
-        busy += seconds;
-      }
-      attainable += op.attainable_seconds;
-      if (op.bottleneck == Bottleneck::kConversion) {
-        row.conversions += 1;
-        row.conversion_share += op.share;
-      } else if (op.kind.ends_with("conv3d")) {
-        row.convolution_share += op.share;
-      }
-    }
-    row.task_seconds = row.tasks > 0 ? busy / row.tasks : 0;
-    if (attainable > 0) {
-      row.attained = attainable / row.profile.sum_seconds;
-    }
   }
 
   // Errors against the truth, and of the volumes.
@@ -387,14 +406,19 @@ class StudyJob {
     return {};
   }
 
-  // Over the image channels.
-  [[nodiscard]] double mean_ssim(std::span<const float> volume) const {
+  // Over the image channels; nothing where the mask is empty.
+  [[nodiscard]] std::optional<double> mean_ssim(std::span<const float> volume) const {
     const std::size_t voxels = inside_.size();
     const std::size_t channels = volume.size() / voxels;
     double sum = 0;
     for (std::size_t c = 0; c < channels; ++c) {
-      sum += ssim(volume.subspan(c * voxels, voxels),
-                  std::span(volume_).subspan(c * voxels, voxels), inside_, subject_.grid(), team_);
+      const auto alike =
+          ssim(volume.subspan(c * voxels, voxels), std::span(volume_).subspan(c * voxels, voxels),
+               inside_, subject_.grid(), team_);
+      if (!alike) {
+        return std::nullopt;
+      }
+      sum += *alike;
     }
     return sum / static_cast<double>(channels);
   }

@@ -19,6 +19,7 @@ Result<std::uint64_t> check_subject_memory(const Session& session, const Subject
   const std::int64_t floats =
       subject.x().empty() ? 2 * session.elements() + session.condition_elements() : 0;
   const std::uint64_t predicted = resident_bytes() + session.predicted_bytes() +
+                                  options.further_bytes +
                                   static_cast<std::uint64_t>(floats) * sizeof(float);
   if (Status status = check_memory(predicted, options.memory_limit, options.machine); !status) {
     return status.error();

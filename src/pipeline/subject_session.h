@@ -14,7 +14,8 @@ namespace mezzotint {
                                              const Plan& plan);
 
 // The memory that the whole process will have taken once the session is loaded and evaluated, its
-// inputs and prediction included. kResource where that exceeds the options' limit or the machine.
+// inputs, prediction and the options' further bytes included. kResource where that exceeds the
+// options' limit or the machine.
 Result<std::uint64_t> check_subject_memory(const Session& session, const Subject& subject,
                                            const SessionOptions& options);
 

@@ -25,12 +25,16 @@ struct StudyRow {
   double loops = 0;                // parallel loops that were started
   double tasks = 0;                // pieces of work in them
   double task_seconds = 0;         // mean duration of one
+  double kernels = 0;              // that were started: OpProfile::kernels
+  double kernel_seconds = 0;       // mean duration of one
   double conversions = 0;          // ops that only change a layout
   double conversion_share = 0;     // of the time
   double convolution_share = 0;    // of the time: convolutions with what is fused into them
   std::optional<double> attained;  // attainable by attained time; absent when not calibrated
-  double relative_l2 = 0;      // of the prediction, against the truth; the largest that was seen
-  std::optional<double> ssim;  // of the finished volume with the truth's
+  // Of the prediction, against the truth; the largest that was seen. Infinite for one that is not
+  // finite.
+  double relative_l2 = 0;
+  std::optional<double> ssim;  // of the finished volume with the truth's, where there is a mask
 };
 
 struct Study {

@@ -20,12 +20,15 @@ Json row_json(const StudyRow& row) {
   }
   json["seconds"] = {
       {"median", row.seconds.median}, {"low", row.seconds.low}, {"high", row.seconds.high}};
+  json["spread"] = row.seconds.relative();
   json["precision"] = row.profile.precision;
   json["plan_sha256"] = row.profile.plan_hash;
   json["ops"] = row.profile.ops.size();
   json["loops"] = row.loops;
   json["pieces"] = row.tasks;
   json["piece_seconds"] = row.task_seconds;
+  json["kernels"] = row.kernels;
+  json["kernel_seconds"] = row.kernel_seconds;
   json["conversions"] = row.conversions;
   json["conversion_share"] = row.conversion_share;
   json["convolution_share"] = row.convolution_share;

@@ -1,5 +1,9 @@
 #include "cli/generate_test_base.h"
 
+#include "base/system.h"
+#include "mezzotint/version.h"
+#include "profile/calibration_file.h"
+
 namespace mezzotint::testing {
 
 Flags& Flags::set(const std::string& flag, const std::string& value) {
@@ -55,6 +59,20 @@ std::string GenerateTest::volume(const Flags& flags) {
   const CommandResult result = run(flags);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   return read_text(flags.at("--out"));
+}
+
+void GenerateTest::keep_round_figures() const {
+  Calibration machine;
+  machine.processor = processor_name();
+  machine.isa = name_of(*detect_isa());
+  machine.threads = 2;
+  machine.version = kVersion;
+  machine.units = {{MathUnit::kFma, 50e9, 100e9, "", "float32"}};
+  machine.levels = {{"L2", 1 << 20, 50e9, 100e9}, {"DRAM", 0, 10e9, 15e9}};
+  machine.start_seconds = 5e-6;
+  machine.task_seconds = 1e-7;
+  std::filesystem::create_directory(in_folder("cache"));
+  write_text(in_folder("cache") / calibration_file_name(machine), calibration_json(machine));
 }
 
 CommandResult GenerateTest::expect_refused(const Flags& flags,

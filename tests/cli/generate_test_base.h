@@ -54,6 +54,9 @@ class GenerateTest : public ::testing::Test {
   CommandResult expect_refused(const Flags& flags, const std::vector<std::string>& parts,
                                int exit_code = 1) const;
 
+  // A calibration of two threads in cache/, so that no test waits for one.
+  void keep_round_figures() const;
+
   TemporaryFolder folder_;
 };
 

@@ -14,20 +14,7 @@ namespace {
 
 class ProfileProgram : public GenerateTest {
  protected:
-  // Round figures in the cache, so that no test waits for a calibration.
-  ProfileProgram() {
-    Calibration machine;
-    machine.processor = processor_name();
-    machine.isa = name_of(*detect_isa());
-    machine.threads = 2;
-    machine.version = kVersion;
-    machine.units = {{MathUnit::kFma, 50e9, 100e9, "", "float32"}};
-    machine.levels = {{"L2", 1 << 20, 50e9, 100e9}, {"DRAM", 0, 10e9, 15e9}};
-    machine.start_seconds = 5e-6;
-    machine.task_seconds = 1e-7;
-    std::filesystem::create_directory(in_folder("cache"));
-    write_text(in_folder("cache") / calibration_file_name(machine), calibration_json(machine));
-  }
+  ProfileProgram() { keep_round_figures(); }
 
   [[nodiscard]] Flags usual() const {
     return Flags("profile")

@@ -10,6 +10,8 @@ namespace {
 
 class StudyProgram : public GenerateTest {
  protected:
+  StudyProgram() { keep_round_figures(); }
+
   [[nodiscard]] Flags usual() const {
     return Flags("study")
         .set("med-ddpm")
@@ -19,6 +21,7 @@ class StudyProgram : public GenerateTest {
         .set("--steps", "2")
         .set("--rounds", "1")
         .set("--threads", "2")
+        .set("--cache", in_folder("cache").string())
         .set("--no-tune")
         .set("--force");
   }
@@ -57,6 +60,7 @@ TEST_F(StudyProgram, GivesJson) {
 TEST_F(StudyProgram, LeavesAPageAProfilePerVariantAndAPlanInAFolder) {
   auto before = folder_.content();
   const TemporaryFolder cache;
+  std::filesystem::copy(in_folder("cache"), cache.path());
   const std::string study = in_folder("study").string();
   const CommandResult result =
       run(usual().erase("--no-tune").set("--cache", cache.path().string()).set("--out", study));
@@ -90,6 +94,11 @@ TEST_F(StudyProgram, LeavesAPageAProfilePerVariantAndAPlanInAFolder) {
   EXPECT_EQ(after, before);
 
   expect_refused(with("--out", study), {"study: there are files in this folder", "--overwrite"});
+  // What it reads is never replaced.
+  expect_refused(with("--plan", in_folder("study/tuned.plan.json").string())
+                     .set("--out", study)
+                     .set("--overwrite"),
+                 {"tuned.plan.json"});
   const CommandResult again = run(with("--out", study).set("--overwrite"));
   EXPECT_EQ(again.exit_code, 0) << again.err;
 }
@@ -111,12 +120,16 @@ TEST_F(StudyProgram, RefusesAFolderThatCannotBe) {
 
 TEST_F(StudyProgram, RefusesWordsThatMakeNoSense) {
   expect_refused(usual().erase("--model"), {"study needs one of --model and --arch"}, 2);
-  expect_refused(usual().erase("med-ddpm").set("brats"), {"study: `brats` is not med-ddpm"});
+  expect_refused(usual().erase("med-ddpm").set("brats"), {"study: `brats` is not med-ddpm"}, 2);
   expect_refused(with("--rounds", "0"), {"--rounds"}, 2);
   expect_refused(with("--mask", in_folder("none.nii").string()), {"none.nii"});
   expect_refused(with("--plan", in_folder("none.json").string()), {"none.json"});
   expect_refused(usual().erase("--model").set("--arch", "whole-head:32").set("--size", "16"),
                  {"a volume needs a trained model"});
+  const Flags random =
+      usual().erase("--model").erase("--mask").set("--arch", "whole-head:32").set("--size", "16");
+  expect_refused(Flags(random).set("--weights", "best"), {"weights: `best` is not ema or model"});
+  expect_refused(Flags(random).set("--variant", "other"), {"`other`"});
 }
 
 }  // namespace

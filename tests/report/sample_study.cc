@@ -17,6 +17,8 @@ StudyRow row_of(std::string name, double seconds, double conversions, double con
   row.loops = 300;
   row.tasks = 1200;
   row.task_seconds = 2 * seconds / row.tasks;
+  row.kernels = 4800;
+  row.kernel_seconds = 2 * seconds / row.kernels;
   row.conversions = conversions > 0 ? 86 : 0;
   row.conversion_share = conversions;
   row.convolution_share = convolutions;

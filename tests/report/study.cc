@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "report/sample_study.h"
@@ -12,25 +13,39 @@ namespace {
 
 using nlohmann::json;
 
-StudyRow row(std::string name, double seconds, double tasks, double task_seconds) {
+StudyRow row(std::string name, double seconds, double kernels, double kernel_seconds) {
   StudyRow result;
   result.name = std::move(name);
   result.seconds = {seconds, seconds, seconds};
-  result.loops = 10;
-  result.tasks = tasks;
-  result.task_seconds = task_seconds;
+  result.kernels = kernels;
+  result.kernel_seconds = kernel_seconds;
   return result;
 }
 
-TEST(StudyFindings, TellShatteredWorkFromWholeOne) {
-  const auto whole =
-      study_findings({row("channels-first", 2, 100, 1e-3), row("channels-last", 1, 150, 8e-4)});
-  ASSERT_EQ(whole.size(), 2U);
-  EXPECT_NE(whole[0].find("run 2.00 times as fast"), std::string::npos) << whole[0];
-  EXPECT_NE(whole[1].find("does not shatter"), std::string::npos) << whole[1];
-  const auto shattered =
-      study_findings({row("channels-first", 2, 100, 1e-3), row("channels-last", 1, 400, 2e-4)});
-  EXPECT_NE(shattered[1].find("the layout shatters the work"), std::string::npos) << shattered[1];
+std::string fragmentation(const StudyRow& first, const StudyRow& last) {
+  return study_findings({first, last}).at(1);
+}
+
+TEST(StudyFindings, NameTheLayoutThatHasMoreAndShorterKernels) {
+  const StudyRow first = row("channels-first", 2, 100, 1e-3);
+  const std::string last = fragmentation(first, row("channels-last", 1, 150, 8e-4));
+  EXPECT_NE(last.find(": channels-last has more and shorter ones."), std::string::npos) << last;
+  const std::string none = fragmentation(first, row("channels-last", 1, 150, 1.2e-3));
+  EXPECT_NE(none.find(": neither has more and shorter ones."), std::string::npos) << none;
+  const std::string other = fragmentation(first, row("channels-last", 1, 80, 1.2e-3));
+  EXPECT_NE(other.find(": channels-first has more and shorter ones."), std::string::npos) << other;
+  EXPECT_NE(other.find("Both share one convolution kernel"), std::string::npos) << other;
+}
+
+TEST(StudyFindings, CountConversions) {
+  StudyRow first = row("channels-first", 2, 1, 1);
+  first.conversions = 86;
+  first.conversion_share = 0.25;
+  const std::string text = study_findings({first, row("channels-last", 1, 1, 1)}).at(0);
+  EXPECT_NE(text.find("channels-first has 86 that take 25.0 % of the time, channels-last none; "
+                      "channels-last runs 2.00 times as fast"),
+            std::string::npos)
+      << text;
 }
 
 TEST(StudyFindings, SayNothingOfWhatWasNotRun) {
@@ -54,6 +69,12 @@ TEST(StudyJson, SaysOfAnAbsentVariantOnlyWhyItIs) {
   EXPECT_EQ(first.at("convolution_share"), 0.5);
   EXPECT_EQ(first.at("warnings"), json({"other work slows this machine down"}));
   EXPECT_TRUE(study.at("variants").at(3).at("ssim").is_null());
+}
+
+TEST(StudyJson, HasNoNumberForAnErrorThatIsNotFinite) {
+  Study study = sample_study();
+  study.rows[0].relative_l2 = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(json::parse(study_json(study)).at("variants").at(0).at("relative_l2").is_null());
 }
 
 TEST(StudyJson, ReplacesWhatIsNoText) {

@@ -6,7 +6,8 @@ const PARTS = [
   {name: 'convolutions', fill: 'compute', share: variant => variant.convolution_share},
   {name: 'other passes', fill: 'overhead', share: variant => Math.max(0, 1 - variant.conversion_share - variant.convolution_share)},
 ];
-const inError = value => value.toExponential(1);
+// JSON has null for an error that is not finite.
+const inError = value => value === null || !Number.isFinite(value) ? '∞' : value.toExponential(1);
 const inSsim = value => value.toFixed(6);
 
 function timesSpec(study, width) {
