@@ -7,6 +7,7 @@
 #include "formats/tensor_file.h"
 #include "graph/types.h"
 #include "pipeline/dump.h"
+#include "pipeline/relative_l2.h"
 
 namespace mezzotint {
 namespace {
@@ -84,19 +85,12 @@ Result<TensorDifference> compare(const std::string& name, TensorFile& a, TensorF
   if (Status status = b.read_float(in_b, truth); !status) {
     return status.error();
   }
-  double error_squares = 0;
-  double truth_squares = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const double expected = truth[i];
-    const double raw = std::abs(values[i] - expected);
-    const double error = std::isfinite(raw) ? raw : kInfinity;
-    difference.max_error = std::max(difference.max_error, error);
-    error_squares += error * error;
-    truth_squares += expected * expected;
+    const double error = std::abs(static_cast<double>(values[i]) - truth[i]);
+    difference.max_error = std::max(difference.max_error, std::isfinite(error) ? error : kInfinity);
   }
-  difference.relative_l2 = error_squares == 0 ? 0 : std::sqrt(error_squares / truth_squares);
+  difference.relative_l2 = relative_l2(values, truth);
   if (!std::isfinite(difference.max_error)) {
-    difference.relative_l2 = kInfinity;
     difference.note = "not finite";
   }
   return difference;

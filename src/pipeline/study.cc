@@ -1,7 +1,6 @@
 #include "pipeline/study.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "base/error.h"
@@ -14,6 +13,7 @@
 #include "pipeline/no_throw.h"
 #include "pipeline/plan_file.h"
 #include "pipeline/profile_model.h"
+#include "pipeline/relative_l2.h"
 #include "pipeline/session.h"
 #include "pipeline/study_files.h"
 #include "pipeline/study_plans.h"
@@ -41,17 +41,6 @@ struct Candidate {
   Plan plan;
   std::vector<Profile> profiles;  // by round
 };
-
-double relative_l2(std::span<const float> values, std::span<const float> truth) {
-  double error = 0;
-  double norm = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double t = truth[i];
-    error += (values[i] - t) * (values[i] - t);
-    norm += t * t;
-  }
-  return norm > 0 ? std::sqrt(error / norm) : std::sqrt(error);
-}
 
 class StudyJob {
  public:
