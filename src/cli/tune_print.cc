@@ -218,7 +218,7 @@ void print_check(const TuneReport& report) {
                             fmt::join(check.standard, ", "), check.limit),
                 2));
   print_to(stdout, "  volume after {} steps: {:.2g}, allowed {:.2g}\n", check.chain_steps,
-           check.chain, check.chain_limit);
+           check.chain, check.chain_limit.value_or(0));
 }
 
 ordered_json check_json(const TuneCheck& check) {
@@ -229,7 +229,7 @@ ordered_json check_json(const TuneCheck& check) {
           {"limit", check.limit},
           {"chain_steps", check.chain_steps},
           {"chain_relative_l2", check.chain},
-          {"chain_limit", check.chain_limit},
+          {"chain_limit", check.chain_limit ? ordered_json(*check.chain_limit) : ordered_json()},
           {"within", check.is_within}};
 }
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <functional>
+#include <map>
 
 #include "base/cache_folder.h"
 #include "base/error.h"
@@ -25,6 +28,7 @@ namespace {
 constexpr std::uint64_t kPlanBytes = 1 << 20;  // more than any plan takes
 constexpr std::size_t kMostOpsWithLosses = 8;
 constexpr int kMostPutBack = 16;
+constexpr std::int64_t kSamplerImages = 8;  // and volumes that are compared
 // Evaluations after the timings: two chains and a half each of the strict and the chosen plan, the
 // points, the race.
 constexpr double kFurtherEvaluations = 3 * TuneTrial::kSteps + 3 * TuneTrial::kPoints + 12;
@@ -33,8 +37,28 @@ constexpr double kFurtherEvaluations = 3 * TuneTrial::kSteps + 3 * TuneTrial::kP
 constexpr double kLeastMeasuringShare = 0.3;
 constexpr double kConfirmingShare = 0.15;
 
+// Of distances, which are infinite where something was not finite, and never NaN.
 double worst(const std::vector<double>& values) {
   return values.empty() ? 0 : *std::ranges::max_element(values);
+}
+
+// Nothing infinite is, whatever the limit.
+bool is_within(double distance, double limit) {
+  return std::isfinite(distance) && distance <= limit;
+}
+
+// Of weights and workspace, by op.
+std::map<std::string, double> held_bytes(const Program& program) {
+  std::map<std::string, double> bytes;
+  for (const ProgramOp& op : program.ops()) {
+    bytes[op.name] = static_cast<double>(op.packed_bytes + op.workspace_bytes);
+  }
+  return bytes;
+}
+
+double of_op(const std::map<std::string, double>& bytes, const std::string& op) {
+  const auto found = bytes.find(op);
+  return found == bytes.end() ? 0 : found->second;
 }
 
 class Tuner {
@@ -156,6 +180,7 @@ class Tuner {
     }
     default_plan_ = plan;
     default_plan_.entries = session->program().plan_entries();
+    default_held_bytes_ = held_bytes(session->program());
     predicted_seconds_ = session->program().predicted_seconds();
     return {};
   }
@@ -170,12 +195,15 @@ class Tuner {
     return {};
   }
 
+  // The default's session and what the strict plan's chain left are resident once they are there.
   [[nodiscard]] Status check_two(std::uint64_t other_bytes) const {
     const MedDdpmConfig& config = subject_->config();
-    const std::int64_t images = 2 * TuneTrial::kPoints + 8;  // x and eps each, and the sampler's
-    const auto kept = static_cast<std::uint64_t>(
-        subject_->elements(images * config.image_channels + config.condition_channels));
-    return check_memory(resident_bytes() + default_bytes_ + other_bytes + kept * sizeof(float),
+    const std::int64_t points = report_.check ? 0 : 2 * TuneTrial::kPoints;  // x and eps each
+    const auto kept = static_cast<std::uint64_t>(subject_->elements(
+        (points + kSamplerImages) * config.image_channels + config.condition_channels));
+    return_free_memory();
+    return check_memory(resident_bytes() + (default_session_ ? 0 : default_bytes_) + other_bytes +
+                            kept * sizeof(float),
                         request_.memory_limit, machine_);
   }
 
@@ -269,17 +297,17 @@ class Tuner {
                                 ? "no choice is faster than the default plan's"
                                 : "no choice was confirmed to be faster than the default plan's");
       }
-      auto reason = try_plan();
-      if (!reason) {
-        return reason.error();
+      auto excess = try_plan();
+      if (!excess) {
+        return excess.error();
       }
-      if (reason->empty()) {
+      if (excess->reason.empty()) {
         return race();
       }
       if (static_cast<int>(report_.put_back.size()) == kMostPutBack) {
         return keep_default("no faster plan keeps within the budgets");
       }
-      confirming.put_back(put_back_worst(*reason));
+      confirming.put_back(put_back(*excess));
     }
   }
 
@@ -289,26 +317,39 @@ class Tuner {
     return {};
   }
 
-  // The op whose algorithm errs most, of equals the one that gains least.
-  std::string put_back_worst(const std::string& reason) {
+  // What exceeds a budget, and what a decision adds to it.
+  struct Excess {
+    std::string reason;  // empty: none
+    std::function<double(const TuneDecision&)> added;
+  };
+
+  static double added_error(const TuneDecision& decision) {
+    return decision.error_growth / decision.growth_before;
+  }
+
+  // The op that adds most to what is exceeded, of equals the one that gains least.
+  std::string put_back(const Excess& excess) {
     const auto worst_one = std::ranges::max_element(
-        report_.decisions, [](const TuneDecision& a, const TuneDecision& b) {
-          const double more_a = a.error_growth / a.growth_before;
-          const double more_b = b.error_growth / b.growth_before;
+        report_.decisions, [&](const TuneDecision& a, const TuneDecision& b) {
+          const double more_a = excess.added(a);
+          const double more_b = excess.added(b);
           return more_a != more_b ? more_a < more_b : a.gain_seconds > b.gain_seconds;
         });
-    report_.put_back.push_back({worst_one->op, worst_one->to, reason});
+    report_.put_back.push_back({worst_one->op, worst_one->to, excess.reason});
     return worst_one->op;
   }
 
-  // Which budget the chosen plan exceeds; empty: none.
-  Result<std::string> try_plan() {
+  // Which budget the chosen plan exceeds.
+  Result<Excess> try_plan() {
     auto session = trial_->compile_plan(chosen_.plan);
     if (!session) {
       return session.error();
     }
     if (Status status = check_two(session->predicted_bytes()); !status) {
-      return "memory: " + status.error().message;
+      return Excess{"memory: " + status.error().message,
+                    [bytes = held_bytes(session->program()), this](const TuneDecision& decision) {
+                      return of_op(bytes, decision.op) - of_op(default_held_bytes_, decision.op);
+                    }};
     }
     if (Status status = prepare_reference(); !status) {
       return status.error();
@@ -323,9 +364,11 @@ class Tuner {
       return distances.error();
     }
     check.tuned = *distances;
-    if (const double distance = worst(check.tuned); !(distance <= check.limit)) {
-      return fmt::format("one evaluation is off by a relative L2 of {:.2g}, allowed are {:.2g}",
-                         distance, check.limit);
+    if (const double distance = worst(check.tuned); !is_within(distance, check.limit)) {
+      return Excess{fmt::format("one evaluation is off by a relative L2 of {:.2g}, allowed are "
+                                "{:.2g}",
+                                distance, check.limit),
+                    added_error};
     }
     const auto on_evaluation = [this](int done, int count) {
       return tell("checking a chain", done, count);
@@ -335,21 +378,22 @@ class Tuner {
       return chain.error();
     }
     check.chain = *chain;
-    if (check.chain_limit == 0) {
+    if (!check.chain_limit) {
       const auto limit = trial_->disturbed_distance(*session, check.limit, on_evaluation);
       if (!limit) {
         return limit.error();
       }
       check.chain_limit = *limit;
     }
-    check.is_within = check.chain <= check.chain_limit;
+    check.is_within = is_within(check.chain, *check.chain_limit);
     if (!check.is_within) {
-      return fmt::format(
-          "a chain of {} steps is off by a relative L2 of {:.2g}, allowed are {:.2g}",
-          check.chain_steps, check.chain, check.chain_limit);
+      return Excess{
+          fmt::format("a chain of {} steps is off by a relative L2 of {:.2g}, allowed are {:.2g}",
+                      check.chain_steps, check.chain, *check.chain_limit),
+          added_error};
     }
     tuned_session_.emplace(std::move(*session));
-    return std::string();
+    return Excess();
   }
 
   // Once: the strict plan's chain, and how far the default is from it.
@@ -414,8 +458,11 @@ class Tuner {
       file_.provenance.default_seconds = report_.race->default_seconds;
     }
     if (report_.check) {
-      file_.provenance.relative_l2 =
+      const double distance =
           worst(report_.is_default ? report_.check->standard : report_.check->tuned);
+      if (std::isfinite(distance)) {
+        file_.provenance.relative_l2 = distance;
+      }
     }
     file_.provenance.notes = report_.notes;
     file_.provenance.notes.push_back(report_.verdict);
@@ -445,6 +492,7 @@ class Tuner {
   std::optional<TimingCache> cache_;
   Plan default_plan_;
   std::uint64_t default_bytes_ = 0;
+  std::map<std::string, double> default_held_bytes_;
   double predicted_seconds_ = 0;
   Graph graph_;
   CompileOptions compile_options_;

@@ -19,9 +19,6 @@ namespace mezzotint {
 // be away from float64 by.
 [[nodiscard]] double evaluation_budget(Precision precision);
 
-// ||a - b|| / ||b||; 0 when both are zero.
-[[nodiscard]] double relative_distance(std::span<const float> a, std::span<const float> b);
-
 // An evaluation of the strict plan's chain.
 struct TrialPoint {
   int step = 0;  // of the chain, from 0
@@ -55,7 +52,8 @@ class TuneTrial {
 
   // Runs the strict plan's chain and keeps its points and its volume. First of all.
   Status run_reference(const OnEvaluation& on_evaluation);
-  // The distance from the strict plan's prediction at each point.
+  // The distance from the strict plan's prediction at each point (relative_l2): infinite where
+  // something is not finite.
   Result<std::vector<double>> distances(Session& session);
   // The distance of the finished volume. What the budget of an evaluation allows: that of a chain
   // of the same plan whose every prediction is off by `disturbance` (relative L2) in one fixed
