@@ -29,13 +29,14 @@ constexpr std::uint64_t kPlanBytes = 1 << 20;  // more than any plan takes
 constexpr std::size_t kMostOpsWithLosses = 8;
 constexpr int kMostPutBack = 16;
 constexpr std::int64_t kSamplerImages = 8;  // and volumes that are compared
-// Evaluations after the timings: two chains and a half each of the strict and the chosen plan, the
-// points, the race.
-constexpr double kFurtherEvaluations = 3 * TuneTrial::kSteps + 3 * TuneTrial::kPoints + 12;
-// What of the time is for timings at least, however slow the network; and for comparing what was
-// chosen by them.
-constexpr double kLeastMeasuringShare = 0.3;
+// Evaluations after the timings besides the strict plan's chain: two chains of the default, one of
+// the chosen plan, the points of both, the race.
+constexpr double kCheckingEvaluations = 3 * TuneTrial::kSteps + 2 * TuneTrial::kPoints + 12;
+// What of the time comparisons get; and what checking may take at most, so that timings get as
+// much.
 constexpr double kConfirmingShare = 0.15;
+constexpr double kMostCheckingShare = 0.55;
+constexpr double kExploringShare = 0.5;  // of the time for timings
 
 // Of distances, which are infinite where something was not finite, and never NaN.
 double worst(const std::vector<double>& values) {
@@ -75,8 +76,8 @@ class Tuner {
   Result<TunedPlan> run() {
     using Step = Status (Tuner::*)();
     for (const Step step :
-         {&Tuner::open_inputs, &Tuner::open_outputs, &Tuner::check_room, &Tuner::read_condition,
-          &Tuner::measure, &Tuner::choose, &Tuner::write}) {
+         {&Tuner::open_inputs, &Tuner::open_outputs, &Tuner::check_room, &Tuner::price_check,
+          &Tuner::read_condition, &Tuner::measure, &Tuner::choose, &Tuner::write}) {
       if (Status status = (this->*step)(); !status) {
         return status.error();
       }
@@ -97,6 +98,11 @@ class Tuner {
   }
 
   [[nodiscard]] bool should_go_on() const { return cancel_ == nullptr || !cancel_->requested(); }
+
+  // Of what is not made when the time is used up.
+  bool tell_in_time(const char* stage, int done, int count) const {
+    return tell(stage, done, count) && !deadline_.is_over();
+  }
 
   // The choice lowers networks, too, but that is not worth a word.
   [[nodiscard]] bool explored(int done) const {
@@ -211,24 +217,45 @@ class Tuner {
     MeasuringOptions options;
     options.force = request_.force;
     options.stopwatch = request_.stopwatch;
-    options.most_seconds = std::max(kLeastMeasuringShare * request_.max_seconds,
-                                    seconds_left() - kConfirmingShare * request_.max_seconds);
+    options.stopwatch.deadline = measuring_deadline();
     return options;
   }
 
   [[nodiscard]] ConfirmingOptions confirming_options() const {
     ConfirmingOptions options;
     options.stopwatch = request_.stopwatch;
-    options.most_seconds = std::max(kConfirmingShare * request_.max_seconds, seconds_left());
+    options.stopwatch.deadline = deadline_.before(checking_seconds_);
     return options;
   }
 
-  // For timings: without the evaluations that come after them.
-  [[nodiscard]] double seconds_left() const {
-    return request_.max_seconds - elapsed() - kFurtherEvaluations * predicted_seconds_;
+  [[nodiscard]] Deadline measuring_deadline() const {
+    return deadline_.before(checking_seconds_ + kConfirmingShare * request_.max_seconds);
+  }
+
+  // No plan is written that was not checked, so without time for that there is nothing to do.
+  Status price_check() {
+    Plan strict;
+    strict.precision = Precision::kStrict;
+    const auto session = trial_->compile_plan(strict);
+    if (!session) {
+      return session.error();
+    }
+    checking_seconds_ = trial_->steps() * session->program().predicted_seconds() +
+                        kCheckingEvaluations * predicted_seconds_;
+    if (checking_seconds_ < kMostCheckingShare * request_.max_seconds) {
+      return {};
+    }
+    report_.default_seconds = predicted_seconds_;
+    report_.tuned_seconds = predicted_seconds_;
+    return keep_default(
+        fmt::format("to check a plan takes {:.1f} s by prediction, --max-seconds has to be {:.0f}",
+                    checking_seconds_, std::ceil(checking_seconds_ / kMostCheckingShare) + 1));
   }
 
   Status measure() {
+    if (report_.is_default) {
+      return {};
+    }
     auto graph = tabulated_network(subject_->config(), subject_->grid(), trial_->steps());
     if (!graph) {
       return graph.error();
@@ -236,8 +263,9 @@ class Tuner {
     graph_ = std::move(*graph);
     compile_options_.machine = machine_;
     compile_options_.plan = default_plan_;
-    auto space = PlanSpace::explore(graph_, backend_, compile_options_,
-                                    [this](int done) { return explored(done); });
+    auto space = PlanSpace::explore(
+        graph_, backend_, compile_options_, [this](int done) { return explored(done); },
+        Deadline(kExploringShare * measuring_deadline().left()));
     if (!space) {
       return space.error();
     }
@@ -257,11 +285,14 @@ class Tuner {
     if (Status status = time_ways(); !status) {
       return status;
     }
-    if (Status status = space_->join_forms(); !status) {
+    if (Status status = space_->join_forms(measuring_deadline()); !status) {
       return status;
     }
     if (Status status = time_ways(); !status) {
       return status;
+    }
+    if (space_->is_cut_short()) {
+      report_.notes.push_back("not every form was explored in the time given");
     }
     report_.networks = space_->lowered();
     report_.dropped_forms = space_->dropped_forms();
@@ -273,8 +304,20 @@ class Tuner {
     return {};
   }
 
-  // Until a plan keeps within the budgets. With everything put back, it is the default.
   Status choose() {
+    if (report_.is_default) {
+      return {};
+    }
+    Status status = choose_in_time();
+    if (!status && status.error().code == ErrorCode::kCancelled && should_go_on()) {
+      return keep_default("the time was used up before a plan was checked");
+    }
+    return status;
+  }
+
+  // Until a plan keeps within the budgets. With everything put back, it is the default. kCancelled
+  // at the deadline, too.
+  Status choose_in_time() {
     is_choosing_ = true;
     Confirming confirming(*space_, *cache_, *stopwatch_, confirming_options(), cancel_);
     for (;;) {
@@ -371,20 +414,13 @@ class Tuner {
                     added_error};
     }
     const auto on_evaluation = [this](int done, int count) {
-      return tell("checking a chain", done, count);
+      return tell_in_time("checking a chain", done, count);
     };
     const auto chain = trial_->chain_distance(*session, on_evaluation);
     if (!chain) {
       return chain.error();
     }
     check.chain = *chain;
-    if (!check.chain_limit) {
-      const auto limit = trial_->disturbed_distance(*session, check.limit, on_evaluation);
-      if (!limit) {
-        return limit.error();
-      }
-      check.chain_limit = *limit;
-    }
     check.is_within = is_within(check.chain, *check.chain_limit);
     if (!check.is_within) {
       return Excess{
@@ -401,8 +437,9 @@ class Tuner {
     if (report_.check) {
       return {};
     }
-    if (Status status = trial_->run_reference(
-            [this](int done, int count) { return tell("running the strict plan", done, count); });
+    if (Status status = trial_->run_reference([this](int done, int count) {
+          return tell_in_time("running the strict plan", done, count);
+        });
         !status) {
       return status;
     }
@@ -421,6 +458,17 @@ class Tuner {
     }
     check.standard = std::move(*distances);
     check.limit = std::max(evaluation_budget(request_.precision), worst(check.standard));
+    const auto on_evaluation = [this](int done, int count) {
+      return tell_in_time("running the default plan", done, count);
+    };
+    if (const auto chain = trial_->chain_distance(*default_session_, on_evaluation); !chain) {
+      return chain.error();
+    }
+    const auto limit = trial_->disturbed_distance(*default_session_, check.limit, on_evaluation);
+    if (!limit) {
+      return limit.error();
+    }
+    check.chain_limit = *limit;
     report_.check = std::move(check);
     return {};
   }
@@ -428,9 +476,12 @@ class Tuner {
   Status race() {
     const auto race =
         race_plans(*trial_, *default_session_, *tuned_session_,
-                   [this](int done, int count) { return tell("racing", done, count); });
+                   [this](int done, int count) { return tell_in_time("racing", done, count); });
     if (!race) {
       return race.error();
+    }
+    if (!should_go_on()) {
+      return Error{ErrorCode::kCancelled, "stopped on request"};
     }
     report_.race = *race;
     if (is_tie(*race)) {
@@ -483,6 +534,9 @@ class Tuner {
   const CancelToken* cancel_;
   ThreadTeam team_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+
+  Deadline deadline_{request_.max_seconds};
+  double checking_seconds_ = 0;
 
   std::optional<Subject> subject_;
   std::optional<std::filesystem::path> mask_;

@@ -36,7 +36,7 @@ Error stopped() {
 
 double evaluation_budget(Precision precision) {
   switch (precision) {
-    case Precision::kStrict:
+    case Precision::kStrict: return kStrictDistance;
     case Precision::kFp32: return kFp32Bound - kStrictDistance;
     case Precision::kFast: break;
   }

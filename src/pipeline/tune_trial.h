@@ -14,9 +14,10 @@
 
 namespace mezzotint {
 
-// Largest relative L2 distance of a prediction from the strict plan's that proves that the mode's
-// bound against float64 holds (docs/precision.md): that bound, less what the strict plan may itself
-// be away from float64 by.
+// Largest relative L2 distance of a prediction from the strict plan's. `fp32` and `fast`: the bound
+// of the mode against float64 (docs/precision.md), less the strict plan's own distance from float64
+// on the parity networks. `strict`: that distance; the strict plan errs there by at most 1.6 times
+// what PyTorch does, so that both together stay below the 4 times that the mode allows.
 [[nodiscard]] double evaluation_budget(Precision precision);
 
 // An evaluation of the strict plan's chain.
