@@ -48,6 +48,9 @@ std::string fitted(std::string_view text, std::size_t indent) {
 
 void print_timings(const TuneReport& report) {
   const MeasuringCounts& counts = report.counts;
+  if (counts.ways == 0) {
+    return;  // there was no time for any
+  }
   std::string text = fmt::format(
       "{} ways to compute the ops of {} lowered networks: {} from the cache, {} measured in {:.0f} "
       "s",
