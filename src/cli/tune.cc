@@ -14,6 +14,7 @@ struct TuneArguments {
   std::string size;
   std::string precision = "fp32";
   std::string max_seconds = "600";
+  std::string memory_limit;
   int threads = 0;
   bool json = false;
 };
@@ -43,6 +44,13 @@ int run_tune(const TuneArguments& arguments, const CancelToken& cancel) {
     return usage_error(seconds.error().message);
   }
   request.max_seconds = *seconds;
+  if (!arguments.memory_limit.empty()) {
+    const auto limit = parse_bytes(arguments.memory_limit);
+    if (!limit) {
+      return usage_error(limit.error().message);
+    }
+    request.memory_limit = *limit;
+  }
   auto machine = this_machine(arguments.threads);
   if (!machine) {
     return fail(machine.error());
@@ -75,7 +83,7 @@ Verb add_tune(CLI::App& program) {
   app->add_option("--arch", r.subject.arch,
                   "Published network with random weights: whole-head or brats, :base channels");
   app->add_option("--size", a.size, "Grid: 64 or 128x128x96 [the recipe's]");
-  app->add_option("--precision", a.precision, "What the plan may use: strict or fp32")
+  app->add_option("--precision", a.precision, "What the plan may use: strict, fp32 or fast")
       ->capture_default_str();
   app->add_option("--out", r.out, "File for the plan (JSON)");
   app->add_flag("--overwrite", r.overwrite, "Replace an existing file");
@@ -86,9 +94,11 @@ Verb add_tune(CLI::App& program) {
   app->add_option("--seed", r.subject.seed, "Seed of random weights")->capture_default_str();
   app->add_option("--threads", a.threads, "0: all processors")->capture_default_str();
   app->add_option("--cache", r.cache, "Folder for timings [~/.cache/mezzotint]");
-  app->add_option("--max-seconds", a.max_seconds,
-                  "Time for all of it; what is not measured by then is predicted: 600, 10min")
+  app->add_option(
+         "--max-seconds", a.max_seconds,
+         "Time for all of it; a plan that is not checked by then is not written: 600, 10min")
       ->capture_default_str();
+  app->add_option("--memory-limit", a.memory_limit, "Stay below this, or refuse: 3.8GB, 4GiB");
   app->add_flag("--force", r.force, "Use and keep timings of a busy machine");
   app->add_flag("--json", a.json, "One JSON object on stdout");
   return {app, [arguments](const CancelToken& cancel) { return run_tune(*arguments, cancel); }};

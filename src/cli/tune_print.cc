@@ -48,6 +48,9 @@ std::string fitted(std::string_view text, std::size_t indent) {
 
 void print_timings(const TuneReport& report) {
   const MeasuringCounts& counts = report.counts;
+  if (counts.ways == 0) {
+    return;  // there was no time for any
+  }
   std::string text = fmt::format(
       "{} ways to compute the ops of {} lowered networks: {} from the cache, {} measured in {:.0f} "
       "s",
@@ -74,7 +77,7 @@ void print_timings(const TuneReport& report) {
   print_entry("  choice   ",
               fmt::format("{} of {} by the timings, {}", milliseconds(report.tuned_seconds),
                           milliseconds(report.default_seconds),
-                          report.gap == 0 ? "the optimum of what was confirmed"
+                          report.gap == 0 ? "the optimum of the forms' pairwise model"
                                           : fmt::format("at most {:.2f} % above the optimum",
                                                         100 * report.gap)));
 }
@@ -218,7 +221,7 @@ void print_check(const TuneReport& report) {
                             fmt::join(check.standard, ", "), check.limit),
                 2));
   print_to(stdout, "  volume after {} steps: {:.2g}, allowed {:.2g}\n", check.chain_steps,
-           check.chain, check.chain_limit);
+           check.chain, check.chain_limit.value_or(0));
 }
 
 ordered_json check_json(const TuneCheck& check) {
@@ -229,7 +232,7 @@ ordered_json check_json(const TuneCheck& check) {
           {"limit", check.limit},
           {"chain_steps", check.chain_steps},
           {"chain_relative_l2", check.chain},
-          {"chain_limit", check.chain_limit},
+          {"chain_limit", check.chain_limit ? ordered_json(*check.chain_limit) : ordered_json()},
           {"within", check.is_within}};
 }
 
@@ -353,8 +356,9 @@ void print_tune(const TuneReport& report, const Machine& machine) {
                             milliseconds(report.race->tuned_seconds),
                             milliseconds(report.race->default_seconds), report.race->pairs,
                             100 * report.race->low_gain, 100 * report.race->high_gain));
-    print_to(stdout, "predicted  {} tuned, {} default, as sums of the timings\n",
-             milliseconds(report.tuned_seconds), milliseconds(report.default_seconds));
+    print_to(stdout, "predicted  {:.2f} of the default's time, found {:.2f}\n",
+             part(report.tuned_seconds, report.default_seconds),
+             part(report.race->tuned_seconds, report.race->default_seconds));
   }
   for (const std::string& note : report.notes) {
     print_entry("note       ", on_one_line(note));
@@ -363,7 +367,8 @@ void print_tune(const TuneReport& report, const Machine& machine) {
 }
 
 void print_tune_json(const TuneReport& report, const Machine& machine) {
-  ordered_json json{{"model", report.model},
+  ordered_json json{{"schema", 1},
+                    {"model", report.model},
                     {"grid", report.grid},
                     {"precision", report.precision},
                     {"isa", std::string(name_of(machine.isa))},
@@ -384,6 +389,8 @@ void print_tune_json(const TuneReport& report, const Machine& machine) {
   }
   if (report.race) {
     json["race"] = race_json(*report.race);
+    json["predicted_ratio"] = part(report.tuned_seconds, report.default_seconds);
+    json["found_ratio"] = part(report.race->tuned_seconds, report.race->default_seconds);
   }
   json["is_default"] = report.is_default;
   json["verdict"] = report.verdict;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <functional>
+#include <map>
 
 #include "base/cache_folder.h"
 #include "base/error.h"
@@ -25,16 +28,38 @@ namespace {
 constexpr std::uint64_t kPlanBytes = 1 << 20;  // more than any plan takes
 constexpr std::size_t kMostOpsWithLosses = 8;
 constexpr int kMostPutBack = 16;
-// Evaluations after the timings: two chains and a half each of the strict and the chosen plan, the
-// points, the race.
-constexpr double kFurtherEvaluations = 3 * TuneTrial::kSteps + 3 * TuneTrial::kPoints + 12;
-// What of the time is for timings at least, however slow the network; and for comparing what was
-// chosen by them.
-constexpr double kLeastMeasuringShare = 0.3;
+constexpr std::int64_t kSamplerImages = 8;  // and volumes that are compared
+// Evaluations after the timings besides the strict plan's chain: two chains of the default, one of
+// the chosen plan, the points of both, the race.
+constexpr double kCheckingEvaluations = 3 * TuneTrial::kSteps + 2 * TuneTrial::kPoints + 12;
+// What of the time comparisons get; and what checking may take at most, so that timings get as
+// much.
 constexpr double kConfirmingShare = 0.15;
+constexpr double kMostCheckingShare = 0.55;
+constexpr double kExploringShare = 0.5;  // of the time for timings
 
+// Of distances, which are infinite where something was not finite, and never NaN.
 double worst(const std::vector<double>& values) {
   return values.empty() ? 0 : *std::ranges::max_element(values);
+}
+
+// Nothing infinite is, whatever the limit.
+bool is_within(double distance, double limit) {
+  return std::isfinite(distance) && distance <= limit;
+}
+
+// Of weights and workspace, by op.
+std::map<std::string, double> held_bytes(const Program& program) {
+  std::map<std::string, double> bytes;
+  for (const ProgramOp& op : program.ops()) {
+    bytes[op.name] = static_cast<double>(op.packed_bytes + op.workspace_bytes);
+  }
+  return bytes;
+}
+
+double of_op(const std::map<std::string, double>& bytes, const std::string& op) {
+  const auto found = bytes.find(op);
+  return found == bytes.end() ? 0 : found->second;
 }
 
 class Tuner {
@@ -51,8 +76,8 @@ class Tuner {
   Result<TunedPlan> run() {
     using Step = Status (Tuner::*)();
     for (const Step step :
-         {&Tuner::open_inputs, &Tuner::open_outputs, &Tuner::check_room, &Tuner::read_condition,
-          &Tuner::measure, &Tuner::choose, &Tuner::write}) {
+         {&Tuner::open_inputs, &Tuner::open_outputs, &Tuner::check_room, &Tuner::price_check,
+          &Tuner::read_condition, &Tuner::measure, &Tuner::choose, &Tuner::write}) {
       if (Status status = (this->*step)(); !status) {
         return status.error();
       }
@@ -73,6 +98,11 @@ class Tuner {
   }
 
   [[nodiscard]] bool should_go_on() const { return cancel_ == nullptr || !cancel_->requested(); }
+
+  // Of what is not made when the time is used up.
+  bool tell_in_time(const char* stage, int done, int count) const {
+    return tell(stage, done, count) && !deadline_.is_over();
+  }
 
   // The choice lowers networks, too, but that is not worth a word.
   [[nodiscard]] bool explored(int done) const {
@@ -156,6 +186,7 @@ class Tuner {
     }
     default_plan_ = plan;
     default_plan_.entries = session->program().plan_entries();
+    default_held_bytes_ = held_bytes(session->program());
     predicted_seconds_ = session->program().predicted_seconds();
     return {};
   }
@@ -170,12 +201,15 @@ class Tuner {
     return {};
   }
 
+  // The default's session and what the strict plan's chain left are resident once they are there.
   [[nodiscard]] Status check_two(std::uint64_t other_bytes) const {
     const MedDdpmConfig& config = subject_->config();
-    const std::int64_t images = 2 * TuneTrial::kPoints + 8;  // x and eps each, and the sampler's
-    const auto kept = static_cast<std::uint64_t>(
-        subject_->elements(images * config.image_channels + config.condition_channels));
-    return check_memory(resident_bytes() + default_bytes_ + other_bytes + kept * sizeof(float),
+    const std::int64_t points = report_.check ? 0 : 2 * TuneTrial::kPoints;  // x and eps each
+    const auto kept = static_cast<std::uint64_t>(subject_->elements(
+        (points + kSamplerImages) * config.image_channels + config.condition_channels));
+    return_free_memory();
+    return check_memory(resident_bytes() + (default_session_ ? 0 : default_bytes_) + other_bytes +
+                            kept * sizeof(float),
                         request_.memory_limit, machine_);
   }
 
@@ -183,24 +217,45 @@ class Tuner {
     MeasuringOptions options;
     options.force = request_.force;
     options.stopwatch = request_.stopwatch;
-    options.most_seconds = std::max(kLeastMeasuringShare * request_.max_seconds,
-                                    seconds_left() - kConfirmingShare * request_.max_seconds);
+    options.stopwatch.deadline = measuring_deadline();
     return options;
   }
 
   [[nodiscard]] ConfirmingOptions confirming_options() const {
     ConfirmingOptions options;
     options.stopwatch = request_.stopwatch;
-    options.most_seconds = std::max(kConfirmingShare * request_.max_seconds, seconds_left());
+    options.stopwatch.deadline = deadline_.before(checking_seconds_);
     return options;
   }
 
-  // For timings: without the evaluations that come after them.
-  [[nodiscard]] double seconds_left() const {
-    return request_.max_seconds - elapsed() - kFurtherEvaluations * predicted_seconds_;
+  [[nodiscard]] Deadline measuring_deadline() const {
+    return deadline_.before(checking_seconds_ + kConfirmingShare * request_.max_seconds);
+  }
+
+  // No plan is written that was not checked, so without time for that there is nothing to do.
+  Status price_check() {
+    Plan strict;
+    strict.precision = Precision::kStrict;
+    const auto session = trial_->compile_plan(strict);
+    if (!session) {
+      return session.error();
+    }
+    checking_seconds_ = trial_->steps() * session->program().predicted_seconds() +
+                        kCheckingEvaluations * predicted_seconds_;
+    if (checking_seconds_ < kMostCheckingShare * request_.max_seconds) {
+      return {};
+    }
+    report_.default_seconds = predicted_seconds_;
+    report_.tuned_seconds = predicted_seconds_;
+    return keep_default(
+        fmt::format("to check a plan takes {:.1f} s by prediction, --max-seconds has to be {:.0f}",
+                    checking_seconds_, std::ceil(checking_seconds_ / kMostCheckingShare) + 1));
   }
 
   Status measure() {
+    if (report_.is_default) {
+      return {};
+    }
     auto graph = tabulated_network(subject_->config(), subject_->grid(), trial_->steps());
     if (!graph) {
       return graph.error();
@@ -208,8 +263,9 @@ class Tuner {
     graph_ = std::move(*graph);
     compile_options_.machine = machine_;
     compile_options_.plan = default_plan_;
-    auto space = PlanSpace::explore(graph_, backend_, compile_options_,
-                                    [this](int done) { return explored(done); });
+    auto space = PlanSpace::explore(
+        graph_, backend_, compile_options_, [this](int done) { return explored(done); },
+        Deadline(kExploringShare * measuring_deadline().left()));
     if (!space) {
       return space.error();
     }
@@ -229,11 +285,14 @@ class Tuner {
     if (Status status = time_ways(); !status) {
       return status;
     }
-    if (Status status = space_->join_forms(); !status) {
+    if (Status status = space_->join_forms(measuring_deadline()); !status) {
       return status;
     }
     if (Status status = time_ways(); !status) {
       return status;
+    }
+    if (space_->is_cut_short()) {
+      report_.notes.push_back("not every form was explored in the time given");
     }
     report_.networks = space_->lowered();
     report_.dropped_forms = space_->dropped_forms();
@@ -245,8 +304,20 @@ class Tuner {
     return {};
   }
 
-  // Until a plan keeps within the budgets. With everything put back, it is the default.
   Status choose() {
+    if (report_.is_default) {
+      return {};
+    }
+    Status status = choose_in_time();
+    if (!status && status.error().code == ErrorCode::kCancelled && should_go_on()) {
+      return keep_default("the time was used up before a plan was checked");
+    }
+    return status;
+  }
+
+  // Until a plan keeps within the budgets. With everything put back, it is the default. kCancelled
+  // at the deadline, too.
+  Status choose_in_time() {
     is_choosing_ = true;
     Confirming confirming(*space_, *cache_, *stopwatch_, confirming_options(), cancel_);
     for (;;) {
@@ -269,17 +340,17 @@ class Tuner {
                                 ? "no choice is faster than the default plan's"
                                 : "no choice was confirmed to be faster than the default plan's");
       }
-      auto reason = try_plan();
-      if (!reason) {
-        return reason.error();
+      auto excess = try_plan();
+      if (!excess) {
+        return excess.error();
       }
-      if (reason->empty()) {
+      if (excess->reason.empty()) {
         return race();
       }
       if (static_cast<int>(report_.put_back.size()) == kMostPutBack) {
         return keep_default("no faster plan keeps within the budgets");
       }
-      confirming.put_back(put_back_worst(*reason));
+      confirming.put_back(put_back(*excess));
     }
   }
 
@@ -289,26 +360,39 @@ class Tuner {
     return {};
   }
 
-  // The op whose algorithm errs most, of equals the one that gains least.
-  std::string put_back_worst(const std::string& reason) {
+  // What exceeds a budget, and what a decision adds to it.
+  struct Excess {
+    std::string reason;  // empty: none
+    std::function<double(const TuneDecision&)> added;
+  };
+
+  static double added_error(const TuneDecision& decision) {
+    return decision.error_growth / decision.growth_before;
+  }
+
+  // The op that adds most to what is exceeded, of equals the one that gains least.
+  std::string put_back(const Excess& excess) {
     const auto worst_one = std::ranges::max_element(
-        report_.decisions, [](const TuneDecision& a, const TuneDecision& b) {
-          const double more_a = a.error_growth / a.growth_before;
-          const double more_b = b.error_growth / b.growth_before;
+        report_.decisions, [&](const TuneDecision& a, const TuneDecision& b) {
+          const double more_a = excess.added(a);
+          const double more_b = excess.added(b);
           return more_a != more_b ? more_a < more_b : a.gain_seconds > b.gain_seconds;
         });
-    report_.put_back.push_back({worst_one->op, worst_one->to, reason});
+    report_.put_back.push_back({worst_one->op, worst_one->to, excess.reason});
     return worst_one->op;
   }
 
-  // Which budget the chosen plan exceeds; empty: none.
-  Result<std::string> try_plan() {
+  // Which budget the chosen plan exceeds.
+  Result<Excess> try_plan() {
     auto session = trial_->compile_plan(chosen_.plan);
     if (!session) {
       return session.error();
     }
     if (Status status = check_two(session->predicted_bytes()); !status) {
-      return "memory: " + status.error().message;
+      return Excess{"memory: " + status.error().message,
+                    [bytes = held_bytes(session->program()), this](const TuneDecision& decision) {
+                      return of_op(bytes, decision.op) - of_op(default_held_bytes_, decision.op);
+                    }};
     }
     if (Status status = prepare_reference(); !status) {
       return status.error();
@@ -323,33 +407,29 @@ class Tuner {
       return distances.error();
     }
     check.tuned = *distances;
-    if (const double distance = worst(check.tuned); !(distance <= check.limit)) {
-      return fmt::format("one evaluation is off by a relative L2 of {:.2g}, allowed are {:.2g}",
-                         distance, check.limit);
+    if (const double distance = worst(check.tuned); !is_within(distance, check.limit)) {
+      return Excess{fmt::format("one evaluation is off by a relative L2 of {:.2g}, allowed are "
+                                "{:.2g}",
+                                distance, check.limit),
+                    added_error};
     }
     const auto on_evaluation = [this](int done, int count) {
-      return tell("checking a chain", done, count);
+      return tell_in_time("checking a chain", done, count);
     };
     const auto chain = trial_->chain_distance(*session, on_evaluation);
     if (!chain) {
       return chain.error();
     }
     check.chain = *chain;
-    if (check.chain_limit == 0) {
-      const auto limit = trial_->disturbed_distance(*session, check.limit, on_evaluation);
-      if (!limit) {
-        return limit.error();
-      }
-      check.chain_limit = *limit;
-    }
-    check.is_within = check.chain <= check.chain_limit;
+    check.is_within = is_within(check.chain, *check.chain_limit);
     if (!check.is_within) {
-      return fmt::format(
-          "a chain of {} steps is off by a relative L2 of {:.2g}, allowed are {:.2g}",
-          check.chain_steps, check.chain, check.chain_limit);
+      return Excess{
+          fmt::format("a chain of {} steps is off by a relative L2 of {:.2g}, allowed are {:.2g}",
+                      check.chain_steps, check.chain, *check.chain_limit),
+          added_error};
     }
     tuned_session_.emplace(std::move(*session));
-    return std::string();
+    return Excess();
   }
 
   // Once: the strict plan's chain, and how far the default is from it.
@@ -357,8 +437,9 @@ class Tuner {
     if (report_.check) {
       return {};
     }
-    if (Status status = trial_->run_reference(
-            [this](int done, int count) { return tell("running the strict plan", done, count); });
+    if (Status status = trial_->run_reference([this](int done, int count) {
+          return tell_in_time("running the strict plan", done, count);
+        });
         !status) {
       return status;
     }
@@ -377,6 +458,17 @@ class Tuner {
     }
     check.standard = std::move(*distances);
     check.limit = std::max(evaluation_budget(request_.precision), worst(check.standard));
+    const auto on_evaluation = [this](int done, int count) {
+      return tell_in_time("running the default plan", done, count);
+    };
+    if (const auto chain = trial_->chain_distance(*default_session_, on_evaluation); !chain) {
+      return chain.error();
+    }
+    const auto limit = trial_->disturbed_distance(*default_session_, check.limit, on_evaluation);
+    if (!limit) {
+      return limit.error();
+    }
+    check.chain_limit = *limit;
     report_.check = std::move(check);
     return {};
   }
@@ -384,9 +476,12 @@ class Tuner {
   Status race() {
     const auto race =
         race_plans(*trial_, *default_session_, *tuned_session_,
-                   [this](int done, int count) { return tell("racing", done, count); });
+                   [this](int done, int count) { return tell_in_time("racing", done, count); });
     if (!race) {
       return race.error();
+    }
+    if (!should_go_on()) {
+      return Error{ErrorCode::kCancelled, "stopped on request"};
     }
     report_.race = *race;
     if (is_tie(*race)) {
@@ -414,8 +509,11 @@ class Tuner {
       file_.provenance.default_seconds = report_.race->default_seconds;
     }
     if (report_.check) {
-      file_.provenance.relative_l2 =
+      const double distance =
           worst(report_.is_default ? report_.check->standard : report_.check->tuned);
+      if (std::isfinite(distance)) {
+        file_.provenance.relative_l2 = distance;
+      }
     }
     file_.provenance.notes = report_.notes;
     file_.provenance.notes.push_back(report_.verdict);
@@ -437,6 +535,9 @@ class Tuner {
   ThreadTeam team_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 
+  Deadline deadline_{request_.max_seconds};
+  double checking_seconds_ = 0;
+
   std::optional<Subject> subject_;
   std::optional<std::filesystem::path> mask_;
   std::vector<float> condition_;
@@ -445,6 +546,7 @@ class Tuner {
   std::optional<TimingCache> cache_;
   Plan default_plan_;
   std::uint64_t default_bytes_ = 0;
+  std::map<std::string, double> default_held_bytes_;
   double predicted_seconds_ = 0;
   Graph graph_;
   CompileOptions compile_options_;

@@ -1,5 +1,5 @@
-// Finds a faster plan for a network on this machine, proves that it keeps within its precision's
-// bounds, and writes it.
+// Finds a faster plan for a network on this machine, checks it against its precision's bounds,
+// and writes it.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct TuneRequest {
   bool overwrite = false;
   std::filesystem::path cache;                // a folder; empty: cache_folder()
   std::optional<std::filesystem::path> mask;  // what it is tried on: tune_condition()
-  double max_seconds = 600;  // of all of it; what cannot be measured in that time is predicted
+  double max_seconds = 600;  // of all of it; docs/tune.md says what is left out first
   std::optional<std::uint64_t> memory_limit;
   bool force = false;  // also on a busy machine: MeasuringOptions::force
   StopwatchOptions stopwatch;

@@ -29,6 +29,9 @@ Result<TuneRace> race_plans(TuneTrial& trial, Session& standard, Session& tuned,
   double total = 0;
   for (int pair = 0; pair < kMostPairs && (pair < kLeastPairs || total < kEnoughSeconds); ++pair) {
     if (!on_evaluation(pair, kMostPairs)) {
+      if (pair >= kLeastPairs) {
+        break;
+      }
       return Error{ErrorCode::kCancelled, "stopped on request"};
     }
     double seconds[2] = {};  // standard, tuned

@@ -7,7 +7,8 @@
 namespace mezzotint {
 
 // Pairs of evaluations, the one that begins alternating, so that a machine that slows down slows
-// both. At least 5 pairs; up to 25 or 20 seconds.
+// both. At least 5 pairs; up to 25 or 20 seconds; kCancelled when
+// it is stopped before there are 5.
 Result<TuneRace> race_plans(TuneTrial& trial, Session& standard, Session& tuned,
                             const TuneTrial::OnEvaluation& on_evaluation);
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/noise.h"
 #include "diffusion/timesteps.h"
+#include "pipeline/relative_l2.h"
 
 namespace mezzotint {
 namespace {
@@ -35,20 +36,11 @@ Error stopped() {
 
 double evaluation_budget(Precision precision) {
   switch (precision) {
-    case Precision::kStrict:
+    case Precision::kStrict: return kStrictDistance;
     case Precision::kFp32: return kFp32Bound - kStrictDistance;
     case Precision::kFast: break;
   }
   return kFastBound - kStrictDistance;
-}
-
-double relative_distance(std::span<const float> a, std::span<const float> b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double difference = static_cast<double>(a[i]) - b[i];
-    sum += difference * difference;
-  }
-  return sum == 0 ? 0 : std::sqrt(sum) / norm(b);
 }
 
 Result<TuneTrial> TuneTrial::create(Subject& subject, const Backend& backend,
@@ -159,7 +151,7 @@ Result<std::vector<double>> TuneTrial::distances(Session& session) {
     if (Status status = session.evaluate(point.x, point.step, eps, {team_, cancel_, {}}); !status) {
       return status.error();
     }
-    distances.push_back(relative_distance(eps, point.eps));
+    distances.push_back(relative_l2(eps, point.eps));
   }
   return distances;
 }
@@ -171,7 +163,7 @@ Result<double> TuneTrial::chain_distance(Session& session, const OnEvaluation& o
     return volume.error();
   }
   last_ = std::move(*volume);
-  return relative_distance(last_, volume_);
+  return relative_l2(last_, volume_);
 }
 
 Result<double> TuneTrial::disturbed_distance(Session& session, double disturbance,
@@ -191,7 +183,7 @@ Result<double> TuneTrial::disturbed_distance(Session& session, double disturbanc
   if (!volume) {
     return volume.error();
   }
-  return relative_distance(*volume, last_);
+  return relative_l2(*volume, last_);
 }
 
 Result<double> TuneTrial::time(Session& session) {

@@ -14,13 +14,11 @@
 
 namespace mezzotint {
 
-// Largest relative L2 distance of a prediction from the strict plan's that proves that the mode's
-// bound against float64 holds (docs/precision.md): that bound, less what the strict plan may itself
-// be away from float64 by.
+// Largest relative L2 distance of a prediction from the strict plan's. `fp32` and `fast`: the bound
+// of the mode against float64 (docs/precision.md), less the strict plan's own distance from float64
+// on the parity networks. `strict`: that distance; the strict plan errs there by at most 1.6 times
+// what PyTorch does, so that both together stay below the 4 times that the mode allows.
 [[nodiscard]] double evaluation_budget(Precision precision);
-
-// ||a - b|| / ||b||; 0 when both are zero.
-[[nodiscard]] double relative_distance(std::span<const float> a, std::span<const float> b);
 
 // An evaluation of the strict plan's chain.
 struct TrialPoint {
@@ -55,7 +53,8 @@ class TuneTrial {
 
   // Runs the strict plan's chain and keeps its points and its volume. First of all.
   Status run_reference(const OnEvaluation& on_evaluation);
-  // The distance from the strict plan's prediction at each point.
+  // The distance from the strict plan's prediction at each point (relative_l2): infinite where
+  // something is not finite.
   Result<std::vector<double>> distances(Session& session);
   // The distance of the finished volume. What the budget of an evaluation allows: that of a chain
   // of the same plan whose every prediction is off by `disturbance` (relative L2) in one fixed

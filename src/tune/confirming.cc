@@ -123,7 +123,7 @@ Result<Confirming::Comparison*> Confirming::compare(const Candidate& candidate) 
     ++counts_.cached;
     return &(found_[candidate.sides] = {departure, *cached});
   }
-  if (counts_.seconds >= options_.most_seconds) {
+  if (options_.stopwatch.deadline.is_over()) {
     return nullptr;
   }
   const auto start = std::chrono::steady_clock::now();
@@ -132,6 +132,9 @@ Result<Confirming::Comparison*> Confirming::compare(const Candidate& candidate) 
                                         options_.stopwatch, cancel_);
   if (!pairs) {
     return pairs.error();
+  }
+  if (pairs->pairs == 0) {
+    return nullptr;
   }
   counts_.seconds +=
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

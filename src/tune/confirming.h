@@ -20,8 +20,7 @@
 namespace mezzotint {
 
 struct ConfirmingOptions {
-  double most_seconds = 100;  // then what is not compared is not made
-  StopwatchOptions stopwatch;
+  StopwatchOptions stopwatch;  // what is not compared by its deadline is not made
   // Of the default's seconds: a departure that gains less is not made.
   double least_part = 2e-4;
 };

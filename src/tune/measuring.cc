@@ -136,13 +136,16 @@ Status measure_ways(OpTable& table, const RivalOps& rivals, TimingCache& cache,
   const double before = counts.seconds;
   for (const std::vector<WayId>& list : measuring.take_from_cache(rivals)) {
     std::span<const WayId> left = list;
-    while (!left.empty() && counts.seconds < options.most_seconds) {
+    while (!left.empty() && !options.stopwatch.deadline.is_over()) {
       if (!on_measured(counts.cached + counts.measured, counts.ways)) {
         return Error{ErrorCode::kCancelled, "stopped on request"};
       }
       const auto measured = measuring.measure(left, cancel);
       if (!measured) {
         return measured.error();
+      }
+      if (*measured == 0) {
+        break;
       }
       left = left.subspan(*measured);
       counts.seconds = before + seconds_since(start);

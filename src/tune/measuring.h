@@ -15,9 +15,8 @@
 namespace mezzotint {
 
 struct MeasuringOptions {
-  double most_seconds = 300;  // then the rest stays predicted
-  bool force = false;         // also where timings spread
-  StopwatchOptions stopwatch;
+  bool force = false;          // also where timings spread
+  StopwatchOptions stopwatch;  // after its deadline the rest stays predicted
   // Of what has been timed, in seconds of an op each, the part that may be unsteady (is_steady).
   double most_unsteady = 0.25;
 };

@@ -77,7 +77,8 @@ Result<PlanSpace::Lowering> PlanSpace::lower_entries(
 }
 
 Result<PlanSpace> PlanSpace::explore(const Graph& graph, const Backend& backend,
-                                     const CompileOptions& options, OnLowered on_lowered) {
+                                     const CompileOptions& options, OnLowered on_lowered,
+                                     const Deadline& deadline) {
   PlanSpace space(graph, backend, options, std::move(on_lowered));
   auto base = space.lower_entries({});
   if (!base) {
@@ -86,14 +87,19 @@ Result<PlanSpace> PlanSpace::explore(const Graph& graph, const Backend& backend,
   space.default_ops_ = std::move(base->ops);
   space.use(space.default_ops_);
   for (const auto& taken : base->taken) {
-    if (Status status = space.add_variable(taken.first); !status) {
+    if (Status status = space.add_variable(taken.first, deadline); !status) {
       return status.error();
     }
   }
   return space;
 }
 
-Status PlanSpace::add_variable(const std::string& convolution) {
+bool PlanSpace::is_over(const Deadline& deadline) {
+  cut_short_ = cut_short_ || deadline.is_over();
+  return cut_short_;
+}
+
+Status PlanSpace::add_variable(const std::string& convolution, const Deadline& deadline) {
   const auto planned = options_->plan.entries.find(convolution);
   if (planned == options_->plan.entries.end() || !planned->second.fuse) {
     return {};  // not of the default's own making: it stays as it is
@@ -104,7 +110,7 @@ Status PlanSpace::add_variable(const std::string& convolution) {
   for (const Layout layout : {Layout::kChannelsLast, Layout::kRowMajor}) {
     const std::optional<Layout> asked =
         layout == options_->plan.layout ? std::nullopt : std::optional(layout);
-    if (Status status = add_forms(variable, asked); !status) {
+    if (Status status = add_forms(variable, asked, deadline); !status) {
       return status;
     }
   }
@@ -113,7 +119,11 @@ Status PlanSpace::add_variable(const std::string& convolution) {
 }
 
 // From nothing fused on, one fusion more at a time for as long as something computes it.
-Status PlanSpace::add_forms(PlanVariable& variable, std::optional<Layout> layout) {
+Status PlanSpace::add_forms(PlanVariable& variable, std::optional<Layout> layout,
+                            const Deadline& deadline) {
+  if (is_over(deadline)) {
+    return {};
+  }
   const auto everything =
       lower_entries({{variable.convolution,
                       {"", layout, Fusions(std::begin(kAllFusions), std::end(kAllFusions))}}});
@@ -124,7 +134,7 @@ Status PlanSpace::add_forms(PlanVariable& variable, std::optional<Layout> layout
   const Fusions there = found == everything->taken.end() ? Fusions() : found->second;
   std::vector<Fusions> next{{}};
   std::set<Fusions> seen{{}};
-  while (!next.empty()) {
+  while (!next.empty() && !is_over(deadline)) {
     const Fusions fuse = std::move(next.back());
     next.pop_back();
     const auto is_possible = add_form(variable, {"", layout, fuse});
@@ -192,7 +202,7 @@ bool PlanSpace::meet(const Form& a, const Form& b) const {
   return share(a.touched, b.touched) || (a.layout && b.layout && share(a.values, b.values));
 }
 
-Status PlanSpace::join_forms() {
+Status PlanSpace::join_forms(const Deadline& deadline) {
   const double standard = seconds(default_ops_);
   for (PlanVariable& variable : variables_) {
     const std::size_t before = variable.forms.size();
@@ -210,6 +220,10 @@ Status PlanSpace::join_forms() {
       for (std::size_t a = 1; a < variables_[i].forms.size(); ++a) {
         for (std::size_t b = 1; b < variables_[j].forms.size(); ++b) {
           if (!meet(variables_[i].forms[a], variables_[j].forms[b])) {
+            continue;
+          }
+          if (is_over(deadline)) {
+            pairs_.push_back({i, j, a, b, std::nullopt});
             continue;
           }
           std::vector<std::size_t> forms(variables_.size(), 0);

@@ -17,6 +17,7 @@
 #include "mezzotint/cancel.h"
 #include "mezzotint/result.h"
 #include "runtime/compile_options.h"
+#include "tune/deadline.h"
 #include "tune/op_table.h"
 
 namespace mezzotint {
@@ -40,7 +41,8 @@ struct PlanVariable {
   std::vector<Form> forms;  // the default's first
 };
 
-// Two forms whose changes meet, lowered together; nothing: no implementation can compute it.
+// Two forms whose changes meet, lowered together; nothing: no implementation can compute it, or
+// there was no time to know.
 struct FormPair {
   std::size_t first = 0;  // variables
   std::size_t second = 0;
@@ -58,9 +60,11 @@ class PlanSpace {
   // and, of a convolution, what is fused. A convolution may have each subset of the fusions that
   // are there for it, in either layout, that some implementation computes. Left out: what holds a
   // set that nothing computes; and what two convolutions could fuse goes to the one that the
-  // default lets take it, or stays apart. The first three must outlive the space.
+  // default lets take it, or stays apart. The default is lowered always; after the deadline no
+  // further form is. The first three must outlive the space.
   static Result<PlanSpace> explore(const Graph& graph, const Backend& backend,
-                                   const CompileOptions& options, OnLowered on_lowered);
+                                   const CompileOptions& options, OnLowered on_lowered,
+                                   const Deadline& deadline = {});
 
   [[nodiscard]] OpTable& table() { return table_; }
   [[nodiscard]] const OpTable& table() const { return table_; }
@@ -72,8 +76,11 @@ class PlanSpace {
 
   // Once the forms' ops are measured. Drops a form in another layout that is slower than the
   // default by more than twice its conversions: neighbours in the same layout could save those and,
-  // on their side, as much again. Then lowers each two forms that meet, whose ops may be new.
-  Status join_forms();
+  // on their side, as much again. Then lowers each two forms that meet, whose ops may be new; those
+  // that are left at the deadline are not had together.
+  Status join_forms(const Deadline& deadline = {});
+  // Whether a deadline left something out.
+  [[nodiscard]] bool is_cut_short() const { return cut_short_; }
   [[nodiscard]] int dropped_forms() const { return dropped_; }
 
   // The network's ops with one form per variable; nothing when some op cannot be computed or a
@@ -98,8 +105,10 @@ class PlanSpace {
         on_lowered_(std::move(on_lowered)),
         table_(backend, options.target()) {}
 
-  Status add_variable(const std::string& convolution);
-  Status add_forms(PlanVariable& variable, std::optional<Layout> layout);
+  Status add_variable(const std::string& convolution, const Deadline& deadline);
+  Status add_forms(PlanVariable& variable, std::optional<Layout> layout, const Deadline& deadline);
+  // Remembers that it was.
+  bool is_over(const Deadline& deadline);
   // Whether something computes it.
   Result<bool> add_form(PlanVariable& variable, const PlanEntry& entry);
   Result<Lowering> lower_entries(const std::map<std::string, PlanEntry>& changed);
@@ -117,6 +126,7 @@ class PlanSpace {
   std::vector<FormPair> pairs_;
   int lowered_ = 0;
   int dropped_ = 0;
+  bool cut_short_ = false;
 };
 
 }  // namespace mezzotint

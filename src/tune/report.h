@@ -61,7 +61,7 @@ struct TuneCheck {
   double limit = 0;
   int chain_steps = 0;
   double chain = 0;  // of the finished volume
-  double chain_limit = 0;
+  std::optional<double> chain_limit;
   bool is_within = false;
 };
 

@@ -11,6 +11,7 @@
 #include "graph/graph.h"
 #include "mezzotint/cancel.h"
 #include "mezzotint/result.h"
+#include "tune/deadline.h"
 
 namespace mezzotint {
 
@@ -33,6 +34,7 @@ struct PairedTiming {
 };
 
 struct StopwatchOptions {
+  Deadline deadline;  // nothing is repeated after it
   int least_runs = 3;
   int most_runs = 25;
   double enough_seconds = 0.1;  // of runs and what is between them; then least_runs are enough
@@ -53,7 +55,7 @@ struct StopwatchOptions {
 struct TimedWay {
   const Graph* graph = nullptr;
   const Implementation* implementation = nullptr;
-  // A first run that takes longer than this is the only one: it has lost.
+  // What takes longer than this in its first run and in a second has lost.
   double lost_seconds = std::numeric_limits<double>::infinity();
 };
 
@@ -70,14 +72,15 @@ class Stopwatch {
 
   // Each way in turn, one run at a time, over and over: a machine that slows down slows all of
   // them. As many of the first ways as may be in memory together, at least one; the result is as
-  // long. A way that takes over three times as long as another for the same graph is run once.
-  // kCancelled between runs.
+  // long. A way that takes over three times as long as another for the same graph is not run on.
+  // Empty when the deadline came before each had been timed. kCancelled between runs.
   [[nodiscard]] Result<std::vector<OpTiming>> measure(std::span<const TimedWay> ways,
                                                       const StopwatchOptions& options,
                                                       const CancelToken* cancel) const;
 
   // All of `changed` against all of `standard`, in pairs, the one that begins alternating.
-  // `changed` may be empty. kCancelled between pairs.
+  // `changed` may be empty. No pairs when the deadline came before there were enough. kCancelled
+  // between pairs.
   [[nodiscard]] Result<PairedTiming> compare(std::span<const TimedWay> standard,
                                              std::span<const TimedWay> changed,
                                              const StopwatchOptions& options,

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <span>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -125,8 +126,31 @@ Result<LockedFile> open_or_create(const std::filesystem::path& path, std::string
     return file;
   }
   auto created = LockedFile::create(path, as_bytes(header), header.size());
-  // Another process may have been faster.
-  return created ? std::move(created) : LockedFile::open(path);
+  if (created) {
+    return created;
+  }
+  // Another process may have been faster; else why there is no file is what counts.
+  file = LockedFile::open(path);
+  return file || file.error().code != ErrorCode::kNotFound ? std::move(file) : std::move(created);
+}
+
+// Writes the new file beside the old one, which stays when that fails (a full disk).
+Result<LockedFile> replace(const std::filesystem::path& path, std::string_view text) {
+  const std::filesystem::path beside = path.string() + ".new";
+  std::error_code failure;
+  std::filesystem::remove(beside, failure);  // of a process that was killed
+  {
+    auto file = LockedFile::create(beside, as_bytes(text), text.size());
+    if (!file) {
+      return file.error();
+    }
+    std::filesystem::rename(beside, path, failure);
+    if (failure) {
+      file->remove();
+      return resource_error("{}: cannot replace: {}", path.string(), failure.message());
+    }
+  }
+  return LockedFile::open(path);
 }
 
 }  // namespace
@@ -162,9 +186,7 @@ Result<TimingCache> TimingCache::open(const std::filesystem::path& folder, std::
     text += line_of(key, timing);
   }
   if (!note.empty()) {
-    // The new file is held before it gets the name, so that nobody else does in between.
-    file->remove();
-    file = LockedFile::create(path, as_bytes(text), text.size());
+    file = replace(path, text);
     if (!file) {
       return file.error();
     }

@@ -74,11 +74,16 @@ TEST_F(Tune, TellsWhatItDidInWordsWithinAHundredColumns) {
   EXPECT_LE(lines["exploring"], 12) << result.err;
 }
 
-TEST_F(Tune, PredictsWhatItHasNoTimeFor) {
+TEST_F(Tune, WritesTheDefaultWithoutTimeToCheckAPlan) {
   const json report = report_of(tune().set("--json").set("--max-seconds", "0"));
+  EXPECT_EQ(report.at("schema"), 1);
   EXPECT_EQ(report.at("timings").at("measured"), 0);
-  EXPECT_GT(report.at("timings").at("predicted"), 10);
-  EXPECT_NE(report.at("notes").dump().find("not measured"), std::string::npos);
+  EXPECT_EQ(report.at("lowered"), 0);
+  EXPECT_TRUE(report.at("is_default"));
+  EXPECT_NE(report.at("verdict").dump().find("--max-seconds"), std::string::npos);
+  EXPECT_FALSE(report.contains("check"));
+  const Flags planned = usual().set("--plan", in_folder("plan.json").string());
+  EXPECT_FALSE(volume(planned).empty());
 }
 
 // The timings of before the signal serve the next tune; there is no plan.
@@ -132,6 +137,8 @@ TEST_F(Tune, OverwriteSparesTheInputs) {
 }
 
 TEST_F(Tune, RefusesWhatDoesNotFit) {
+  expect_refused(tune().set("--memory-limit", "1MB"), {"memory"});
+  expect_refused(tune().set("--memory-limit", "much"), {"--memory-limit"}, 2);
   expect_refused(Flags("tune")
                      .set("--arch", "whole-head:64")
                      .set("--size", "1024")

@@ -21,7 +21,7 @@ class ConfirmingTest : public testing::ResidualBlockTest {
     ASSERT_TRUE(stopwatch.ok());
     stopwatch_.emplace(std::move(*stopwatch));
     cache_.emplace(*backend_, options_.machine);
-    confirming_.most_seconds = 0;
+    confirming_.stopwatch.deadline = Deadline(0);
   }
 
   void set_up_table() {
@@ -128,7 +128,7 @@ TEST_F(ConfirmingTest, SmallGainsAreNotWorthADecision) {
 
 // What is compared for real is in the cache for the next.
 TEST_F(ConfirmingTest, ComparesOnce) {
-  confirming_.most_seconds = 1000;
+  confirming_.stopwatch.deadline = {};
   confirming_.stopwatch.least_pairs = 2;
   confirming_.stopwatch.enough_pair_seconds = 0;
   Confirming first = confirming();
@@ -136,7 +136,7 @@ TEST_F(ConfirmingTest, ComparesOnce) {
   EXPECT_GT(first.counts().compared, 0);
   EXPECT_EQ(first.counts().cached, 0);
   set_up_table();
-  confirming_.most_seconds = 0;
+  confirming_.stopwatch.deadline = Deadline(0);
   Confirming second = confirming();
   ASSERT_TRUE(second.choose(go_on).ok());
   EXPECT_EQ(second.counts().compared, 0);

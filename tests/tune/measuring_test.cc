@@ -122,7 +122,7 @@ TEST_F(MeasuringTest, GoesOnWhereItWasStopped) {
 TEST_F(MeasuringTest, PredictsWhatThereIsNoTimeFor) {
   OpTable ops = table();
   MeasuringCounts counts;
-  options_.most_seconds = 0;
+  options_.stopwatch.deadline = Deadline(0);
   ASSERT_TRUE(measure(ops, counts).ok());
   EXPECT_EQ(counts.measured, 0);
   EXPECT_EQ(counts.predicted(), counts.ways);

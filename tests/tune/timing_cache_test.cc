@@ -142,6 +142,18 @@ TEST_F(TimingCacheTest, RebuildsWhatIsNoFileOfTimings) {
   }
 }
 
+// As with a full disk: the new file cannot be written, and the old one stays.
+TEST_F(TimingCacheTest, KeepsADamagedFileThatCannotBeReplaced) {
+  const fs::path path = fill();
+  const std::string damaged = get(path) + "damaged\n";
+  put(path, damaged);
+  fs::create_directories(path.string() + ".new/taken");
+  EXPECT_FALSE(open().ok());
+  EXPECT_EQ(get(path), damaged);
+  fs::remove_all(path.string() + ".new");
+  EXPECT_EQ(open()->size(), 2U);
+}
+
 TEST_F(TimingCacheTest, RefusesAFolderThatCannotBeWritten) {
   const auto cache = TimingCache::open(folder_ / "absent", "here");
   ASSERT_FALSE(cache.ok());
