@@ -1,7 +1,6 @@
 #include "pipeline/tune_model.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -16,6 +15,7 @@
 #include "pipeline/outputs.h"
 #include "pipeline/plan_file.h"
 #include "pipeline/tune_condition.h"
+#include "pipeline/tune_parts.h"
 #include "pipeline/tune_race.h"
 #include "pipeline/tune_trial.h"
 #include "tune/confirming.h"
@@ -25,7 +25,6 @@
 namespace mezzotint {
 namespace {
 
-constexpr std::uint64_t kPlanBytes = 1 << 20;  // more than any plan takes
 constexpr std::size_t kMostOpsWithLosses = 8;
 constexpr int kMostPutBack = 16;
 constexpr std::int64_t kSamplerImages = 8;  // and volumes that are compared
@@ -37,30 +36,6 @@ constexpr double kCheckingEvaluations = 3 * TuneTrial::kSteps + 2 * TuneTrial::k
 constexpr double kConfirmingShare = 0.15;
 constexpr double kMostCheckingShare = 0.55;
 constexpr double kExploringShare = 0.5;  // of the time for timings
-
-// Of distances, which are infinite where something was not finite, and never NaN.
-double worst(const std::vector<double>& values) {
-  return values.empty() ? 0 : *std::ranges::max_element(values);
-}
-
-// Nothing infinite is, whatever the limit.
-bool is_within(double distance, double limit) {
-  return std::isfinite(distance) && distance <= limit;
-}
-
-// Of weights and workspace, by op.
-std::map<std::string, double> held_bytes(const Program& program) {
-  std::map<std::string, double> bytes;
-  for (const ProgramOp& op : program.ops()) {
-    bytes[op.name] = static_cast<double>(op.packed_bytes + op.workspace_bytes);
-  }
-  return bytes;
-}
-
-double of_op(const std::map<std::string, double>& bytes, const std::string& op) {
-  const auto found = bytes.find(op);
-  return found == bytes.end() ? 0 : found->second;
-}
 
 class Tuner {
  public:
@@ -82,15 +57,11 @@ class Tuner {
         return status.error();
       }
     }
-    report_.total_seconds = elapsed();
+    report_.total_seconds = request_.max_seconds - deadline_.left();
     return TunedPlan{std::move(file_), std::move(report_)};
   }
 
  private:
-  [[nodiscard]] double elapsed() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
   // False when the work should stop.
   bool tell(const char* stage, int done, int count) const {
     on_progress_({stage, done, count});
@@ -134,9 +105,11 @@ class Tuner {
 
   Status open_outputs() {
     if (!request_.out.empty()) {
-      if (Status status = open_plan_file(); !status) {
-        return status;
+      auto out = open_plan_file(request_, *subject_, mask_);
+      if (!out) {
+        return out.error();
       }
+      out_.emplace(std::move(*out));
     }
     const auto folder = make_cache_folder(request_.cache);
     if (!folder) {
@@ -151,23 +124,6 @@ class Tuner {
     if (!cache_->note().empty()) {
       report_.notes.push_back(cache_->note());
     }
-    return {};
-  }
-
-  Status open_plan_file() {
-    const std::filesystem::path outputs[] = {request_.out};
-    std::vector<std::filesystem::path> inputs = subject_->files();
-    if (mask_) {
-      inputs.push_back(*mask_);
-    }
-    if (Status status = check_outputs_spare_inputs(outputs, inputs); !status) {
-      return status;
-    }
-    auto out = OutputFile::create(request_.out, request_.overwrite, kPlanBytes);
-    if (!out) {
-      return out.error();
-    }
-    out_.emplace(std::move(*out));
     return {};
   }
 
@@ -360,26 +316,10 @@ class Tuner {
     return {};
   }
 
-  // What exceeds a budget, and what a decision adds to it.
-  struct Excess {
-    std::string reason;  // empty: none
-    std::function<double(const TuneDecision&)> added;
-  };
-
-  static double added_error(const TuneDecision& decision) {
-    return decision.error_growth / decision.growth_before;
-  }
-
-  // The op that adds most to what is exceeded, of equals the one that gains least.
   std::string put_back(const Excess& excess) {
-    const auto worst_one = std::ranges::max_element(
-        report_.decisions, [&](const TuneDecision& a, const TuneDecision& b) {
-          const double more_a = excess.added(a);
-          const double more_b = excess.added(b);
-          return more_a != more_b ? more_a < more_b : a.gain_seconds > b.gain_seconds;
-        });
-    report_.put_back.push_back({worst_one->op, worst_one->to, excess.reason});
-    return worst_one->op;
+    const TuneDecision& worst_one = worst_decision(report_.decisions, excess);
+    report_.put_back.push_back({worst_one.op, worst_one.to, excess.reason});
+    return worst_one.op;
   }
 
   // Which budget the chosen plan exceeds.
@@ -499,24 +439,7 @@ class Tuner {
     file_.version = kVersion;
     file_.backend = backend_.description();
     file_.plan = report_.is_default ? default_plan_ : chosen_.plan;
-    file_.provenance.processor = machine_.processor;
-    file_.provenance.threads = machine_.threads;
-    file_.provenance.predicted_seconds =
-        report_.is_default ? report_.default_seconds : report_.tuned_seconds;
-    if (report_.race) {
-      file_.provenance.measured_seconds =
-          report_.is_default ? report_.race->default_seconds : report_.race->tuned_seconds;
-      file_.provenance.default_seconds = report_.race->default_seconds;
-    }
-    if (report_.check) {
-      const double distance =
-          worst(report_.is_default ? report_.check->standard : report_.check->tuned);
-      if (std::isfinite(distance)) {
-        file_.provenance.relative_l2 = distance;
-      }
-    }
-    file_.provenance.notes = report_.notes;
-    file_.provenance.notes.push_back(report_.verdict);
+    file_.provenance = tune_provenance(report_, machine_);
     if (!out_) {
       return {};
     }
@@ -533,7 +456,6 @@ class Tuner {
   const OnTuneProgress& on_progress_;
   const CancelToken* cancel_;
   ThreadTeam team_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 
   Deadline deadline_{request_.max_seconds};
   double checking_seconds_ = 0;
