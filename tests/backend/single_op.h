@@ -31,8 +31,8 @@ class SingleOp {
   [[nodiscard]] std::span<const std::byte> output_bytes(std::size_t i = 0) const;
   [[nodiscard]] std::span<const float> output_floats() const { return outputs_[0].as<float>(); }
 
-  // Prepares for Precision::kFast, loads and launches. Outputs and workspace begin as NaN. `alias`: output 0 shares the
-  // memory of that input, as a copy of it, and is copied back afterwards.
+  // Prepares for Precision::kFast, loads and launches. Outputs and workspace begin as NaN. `alias`:
+  // output 0 shares the memory of that input, as a copy of it, and is copied back afterwards.
   Status run(const Implementation& implementation, const Machine& machine,
              std::optional<std::size_t> alias = std::nullopt);
   [[nodiscard]] SampleReport check(std::size_t output = 0) const;

@@ -5,7 +5,7 @@
 namespace mezzotint {
 namespace {
 
-constexpr Dims3 dims{5, 4, 3};
+constexpr Dims3 kDims{5, 4, 3};
 constexpr std::size_t kVoxels = 60;
 
 std::vector<float> pattern() {
@@ -26,7 +26,7 @@ std::vector<float> changed(std::vector<float> values) {
 const std::vector<std::uint8_t> everywhere(kVoxels, 1);
 
 TEST(Ssim, IsOneForEqualVolumes) {
-  EXPECT_NEAR(ssim(pattern(), pattern(), everywhere, dims, ThreadTeam(1)).value(), 1, 1e-12);
+  EXPECT_NEAR(ssim(pattern(), pattern(), everywhere, kDims, ThreadTeam(1)).value(), 1, 1e-12);
 }
 
 // A window of one voxel has no variance: (2 a b + C1) / (a^2 + b^2 + C1) with C1 = (0.01 * 2)^2.
@@ -51,35 +51,35 @@ TEST(Ssim, AgreesWithTheDirectFormula) {
   const auto a = pattern();
   const auto b = changed(a);
   const ThreadTeam team(2);
-  EXPECT_NEAR(ssim(a, b, everywhere, dims, team).value(), 0.9637062464311138, 1e-12);
-  EXPECT_NEAR(ssim(a, b, everywhere, dims, team, {2, 1}).value(), 0.9065685268391653, 1e-12);
+  EXPECT_NEAR(ssim(a, b, everywhere, kDims, team).value(), 0.9637062464311138, 1e-12);
+  EXPECT_NEAR(ssim(a, b, everywhere, kDims, team, {2, 1}).value(), 0.9065685268391653, 1e-12);
   std::vector<std::uint8_t> third(kVoxels, 0);
   for (std::size_t i = 0; i < kVoxels; i += 3) {
     third[i] = 1;
   }
-  EXPECT_NEAR(ssim(a, b, third, dims, team, {1, 1}).value(), 0.8874113056625441, 1e-12);
+  EXPECT_NEAR(ssim(a, b, third, kDims, team, {1, 1}).value(), 0.8874113056625441, 1e-12);
 }
 
 TEST(Ssim, DoesNotDependOnThreads) {
   const auto a = pattern();
   const auto b = changed(a);
-  EXPECT_EQ(ssim(a, b, everywhere, dims, ThreadTeam(1)),
-            ssim(a, b, everywhere, dims, ThreadTeam(3)));
+  EXPECT_EQ(ssim(a, b, everywhere, kDims, ThreadTeam(1)),
+            ssim(a, b, everywhere, kDims, ThreadTeam(3)));
 }
 
 TEST(Ssim, IsAbsentWhereNothingIsInside) {
   const std::vector<std::uint8_t> nowhere(kVoxels, 0);
-  EXPECT_FALSE(ssim(pattern(), changed(pattern()), nowhere, dims, ThreadTeam(1)));
+  EXPECT_FALSE(ssim(pattern(), changed(pattern()), nowhere, kDims, ThreadTeam(1)));
 }
 
 TEST(Dilate, ReachesACubeAndStopsAtBorders) {
   std::vector<std::uint8_t> mask(kVoxels, 0);
   mask[0] = 7;  // a corner
-  const auto grown = dilate(mask, dims, 1);
-  for (std::int64_t z = 0; z < dims[2]; ++z) {
-    for (std::int64_t y = 0; y < dims[1]; ++y) {
-      for (std::int64_t x = 0; x < dims[0]; ++x) {
-        const auto i = static_cast<std::size_t>((z * dims[1] + y) * dims[0] + x);
+  const auto grown = dilate(mask, kDims, 1);
+  for (std::int64_t z = 0; z < kDims[2]; ++z) {
+    for (std::int64_t y = 0; y < kDims[1]; ++y) {
+      for (std::int64_t x = 0; x < kDims[0]; ++x) {
+        const auto i = static_cast<std::size_t>((z * kDims[1] + y) * kDims[0] + x);
         EXPECT_EQ(grown[i], x <= 1 && y <= 1 && z <= 1) << x << " " << y << " " << z;
       }
     }
