@@ -111,16 +111,16 @@ class Calibrator {
 
   // Nothing after less than two rounds.
   [[nodiscard]] std::optional<double> spread() const {
-    double largest = 0;
+    std::vector<double> spreads;
     for (const Measurement& measurement : measurements_) {
       if (measurement.samples.size() < 2) {
         return std::nullopt;
       }
       if (measurement.is_rate) {
-        largest = std::max(largest, spread_of(measurement.samples).relative());
+        spreads.push_back(spread_of(measurement.samples).relative());
       }
     }
-    return largest;
+    return spread_of(std::move(spreads)).median;
   }
 
   void add(double& figure, bool is_rate, std::function<double()> run) {

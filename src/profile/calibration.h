@@ -43,7 +43,7 @@ struct Calibration {
   double start_seconds = 0;
   double task_seconds = 0;
   double took_seconds = 0;
-  // The largest relative spread among the rates: how quiet the machine was. Nothing: one round says
+  // The median of the rates' relative spreads: how quiet the machine was. Nothing: one round says
   // nothing about that.
   std::optional<double> spread = 0;
   // Why levels are missing or smaller than they should be, one clause; empty: all is as it should

@@ -104,7 +104,7 @@ TEST(Calibrate, MeasuresEveryUnitAndLevelOfThisMachine) {
   EXPECT_TRUE(good(calibration->took_seconds));
 }
 
-TEST(Calibrate, TakesMediansAndTellsTheLargestSpread) {
+TEST(Calibrate, TakesMediansAndTellsTheRatesSpread) {
   const FakeBackend backend({100, 90, 80, 1000, 70});
   const auto calibration =
       calibrate(backend, quick_machine(), ThreadTeam(2), nullptr, {1e-4, 5, 50, 64 * kMiB});
