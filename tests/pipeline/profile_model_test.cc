@@ -189,7 +189,7 @@ TEST(ProfileModel, RefusesABusyMachineUnlessForced) {
   ASSERT_TRUE(forced) << forced.error().message;
   EXPECT_EQ(forced->runs, 12);
   EXPECT_TRUE(std::ranges::any_of(forced->warnings, [](const std::string& warning) {
-    return warning.find("evaluations spread by") != std::string::npos;
+    return warning.find("Evaluations spread by") != std::string::npos;
   }));
 }
 
@@ -213,7 +213,7 @@ TEST(ProfileModel, RefusesWhereTasksGetLittleOfTheProcessors) {
   const auto forced = profile(backend, options);
   ASSERT_TRUE(forced) << forced.error().message;
   EXPECT_TRUE(std::ranges::any_of(forced->warnings, [](const std::string& warning) {
-    return warning.find("other work takes this machine's processors: tasks got") == 0;
+    return warning.find("Other work takes this machine's processors: tasks got") == 0;
   }));
 }
 
