@@ -53,7 +53,8 @@ std::vector<float> ellipsoids(const Subject& subject) {
     labels.push_back(label);
   }
   std::vector<int> inwards = labels;
-  std::ranges::stable_partition(inwards, [&](int label) { return label == recipe.brain_label; });
+  std::stable_partition(inwards.begin(), inwards.end(),
+                        [&](int label) { return label == recipe.brain_label; });
   LabelVolume volume;
   volume.dims = subject.grid();
   volume.data.assign(static_cast<std::size_t>(volume.voxels()), 0);

@@ -1,6 +1,7 @@
 #include "pipeline/tune_race.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "base/error.h"
@@ -16,7 +17,8 @@ constexpr double kLeastGain = 0.01;
 // The value that a part of them does not exceed, by nearest rank.
 double quantile(std::vector<double> values, double part) {
   std::ranges::sort(values);
-  return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1) + 0.5)];
+  return values[static_cast<std::size_t>(
+      std::lround(part * static_cast<double>(values.size() - 1)))];
 }
 
 }  // namespace

@@ -25,9 +25,8 @@ class Chooser {
     if (!*ops) {
       return with_gap(fallback, solution.lower_bound);
     }
-    PlanChoice chosen = choice(solution.values, **ops);
-    return with_gap(chosen.seconds <= fallback.seconds ? std::move(chosen) : fallback,
-                    solution.lower_bound);
+    const PlanChoice chosen = choice(solution.values, **ops);
+    return with_gap(chosen.seconds <= fallback.seconds ? chosen : fallback, solution.lower_bound);
   }
 
   [[nodiscard]] PlanChoice choice(const std::vector<std::size_t>& forms, const StepOps& ops) const {

@@ -161,7 +161,8 @@ std::string timing_scope(const Backend& backend, const Machine& machine) {
                      machine.threads == 1 ? "" : "s");
 }
 
-Result<TimingCache> TimingCache::open(const std::filesystem::path& folder, std::string scope) {
+Result<TimingCache> TimingCache::open(const std::filesystem::path& folder,
+                                      const std::string& scope) {
   const std::string header = header_of(scope);
   const std::filesystem::path path =
       folder / fmt::format("timings-{}.txt", hash_of(scope, kHashDigits / 2));

@@ -25,7 +25,7 @@ class TimingCache {
   // In `folder`, which exists. A file of this scope is read: lines that are damaged are dropped,
   // and a file that is none of ours or another scope's is written anew; notes() says so. kResource
   // when another process holds it or it cannot be written.
-  static Result<TimingCache> open(const std::filesystem::path& folder, std::string scope);
+  static Result<TimingCache> open(const std::filesystem::path& folder, const std::string& scope);
 
   [[nodiscard]] const std::filesystem::path& path() const { return file_.path(); }
   // What was dropped, in a sentence; empty when nothing was.
