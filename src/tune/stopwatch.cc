@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -14,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/noise.h"
+#include "profile/profile.h"
 
 namespace mezzotint {
 namespace {
@@ -102,18 +102,10 @@ class OperandPool {
   std::uint64_t bytes_ = 0;
 };
 
-double quantile(const std::vector<double>& sorted, double fraction) {
-  const double at = fraction * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(at);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
-
 OpTiming summarise_runs(std::vector<double> seconds) {
-  std::ranges::sort(seconds);
-  const double median = quantile(seconds, 0.5);
-  const double range = quantile(seconds, 0.75) - quantile(seconds, 0.25);
-  return {median, median > 0 ? range / median : 0, static_cast<int>(seconds.size())};
+  const auto runs = static_cast<int>(seconds.size());
+  const Spread spread = spread_of(std::move(seconds));
+  return {spread.median, spread.relative(), runs};
 }
 
 }  // namespace
@@ -396,10 +388,8 @@ Result<PairedTiming> Stopwatch::compare(std::span<const TimedWay> standard,
     ratios.push_back(seconds[1] / seconds[0]);
     standard_seconds.push_back(seconds[0]);
   }
-  std::ranges::sort(ratios);
-  std::ranges::sort(standard_seconds);
-  return PairedTiming{quantile(standard_seconds, 0.5), quantile(ratios, 0.5),
-                      quantile(ratios, 0.75), pairs()};
+  const Spread ratio = spread_of(ratios);
+  return PairedTiming{spread_of(standard_seconds).median, ratio.median, ratio.high, pairs()};
 }
 
 }  // namespace mezzotint
