@@ -239,7 +239,8 @@ ordered_json check_json(const TuneCheck& check) {
 ordered_json race_json(const TuneRace& race) {
   return {{"default_seconds", race.default_seconds},
           {"tuned_seconds", race.tuned_seconds},
-          {"gain_quartiles", {race.low_gain, race.high_gain}},
+          {"gain", race.gain},
+          {"gain_interval", {race.low_gain, race.high_gain}},
           {"pairs", race.pairs}};
 }
 
@@ -350,15 +351,16 @@ void print_tune(const TuneReport& report, const Machine& machine) {
   print_unconfirmed(report);
   print_check(report);
   if (report.race) {
-    print_entry("raced      ",
-                fmt::format("{} tuned, {} default, {} pairs; quartiles of the gain {:.1f} and "
-                            "{:.1f} %",
-                            milliseconds(report.race->tuned_seconds),
-                            milliseconds(report.race->default_seconds), report.race->pairs,
-                            100 * report.race->low_gain, 100 * report.race->high_gain));
+    print_entry(
+        "raced      ",
+        fmt::format(
+            "{} tuned, {} default; {:.1f} % faster in the median of {} pairs, with {:.0f} % "
+            "confidence {:.1f} to {:.1f} %",
+            milliseconds(report.race->tuned_seconds), milliseconds(report.race->default_seconds),
+            100 * report.race->gain, report.race->pairs, 100 * kRaceConfidence,
+            100 * report.race->low_gain, 100 * report.race->high_gain));
     print_to(stdout, "predicted  {:.2f} of the default's time, found {:.2f}\n",
-             part(report.tuned_seconds, report.default_seconds),
-             part(report.race->tuned_seconds, report.race->default_seconds));
+             part(report.tuned_seconds, report.default_seconds), 1 - report.race->gain);
   }
   for (const std::string& note : report.notes) {
     print_entry("note       ", on_one_line(note));
@@ -390,7 +392,7 @@ void print_tune_json(const TuneReport& report, const Machine& machine) {
   if (report.race) {
     json["race"] = race_json(*report.race);
     json["predicted_ratio"] = part(report.tuned_seconds, report.default_seconds);
-    json["found_ratio"] = part(report.race->tuned_seconds, report.race->default_seconds);
+    json["found_ratio"] = 1 - report.race->gain;
   }
   json["is_default"] = report.is_default;
   json["verdict"] = report.verdict;

@@ -429,7 +429,7 @@ class Tuner {
     }
     report_.verdict =
         fmt::format("{:.1f} % faster than the default plan in a race of {} pairs of evaluations",
-                    100 * (1 - race->tuned_seconds / race->default_seconds), race->pairs);
+                    100 * race->gain, race->pairs);
     return {};
   }
 

@@ -2,24 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "profile/profile.h"
 
 namespace mezzotint {
 namespace {
 
-constexpr int kLeastPairs = 5;
-constexpr int kMostPairs = 25;
-constexpr double kEnoughSeconds = 20;
+constexpr int kLeastPairs = 9;
+constexpr int kMostPairs = 40;
+constexpr double kEnoughSeconds = 60;
 constexpr double kLeastGain = 0.01;
-
-// The value that a part of them does not exceed, by nearest rank.
-double quantile(std::vector<double> values, double part) {
-  std::ranges::sort(values);
-  return values[static_cast<std::size_t>(
-      std::lround(part * static_cast<double>(values.size() - 1)))];
-}
 
 }  // namespace
 
@@ -50,12 +47,37 @@ Result<TuneRace> race_plans(TuneTrial& trial, Session& standard, Session& tuned,
     gains.push_back(1 - seconds[1] / seconds[0]);
     total += seconds[0] + seconds[1];
   }
-  return TuneRace{quantile(standard_seconds, 0.5), quantile(tuned_seconds, 0.5),
-                  quantile(gains, 0.25), quantile(gains, 0.75), static_cast<int>(gains.size())};
+  const int pairs = static_cast<int>(gains.size());
+  const double gain = spread_of(gains).median;
+  const Interval interval = median_interval(std::move(gains), kRaceConfidence);
+  return TuneRace{spread_of(standard_seconds).median,
+                  spread_of(tuned_seconds).median,
+                  gain,
+                  interval.low,
+                  interval.high,
+                  pairs};
+}
+
+Interval median_interval(std::vector<double> samples, double confidence) {
+  std::ranges::sort(samples);
+  const std::size_t count = samples.size();
+  // That `outside` or fewer of them lie below the median.
+  double likelihood = std::pow(0.5, count);
+  double tail = likelihood;
+  std::size_t outside = 0;
+  while (outside < count && 2 * tail <= 1 - confidence) {
+    likelihood *= static_cast<double>(count - outside) / static_cast<double>(outside + 1);
+    ++outside;
+    tail += likelihood;
+  }
+  if (outside == 0) {
+    return {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  }
+  return {samples[outside - 1], samples[count - outside]};
 }
 
 bool is_tie(const TuneRace& race) {
-  return race.tuned_seconds > (1 - kLeastGain) * race.default_seconds || race.low_gain <= 0;
+  return race.gain < kLeastGain || race.low_gain <= 0;
 }
 
 }  // namespace mezzotint

@@ -65,10 +65,13 @@ struct TuneCheck {
   bool is_within = false;
 };
 
+inline constexpr double kRaceConfidence = 0.95;
+
 struct TuneRace {
   double default_seconds = 0;  // medians of interleaved evaluations
   double tuned_seconds = 0;
-  double low_gain = 0;  // quartiles of the pairs' differences, relative to the default
+  double gain = 0;      // median of the pairs' differences, relative to the default
+  double low_gain = 0;  // its confidence interval, kRaceConfidence
   double high_gain = 0;
   int pairs = 0;
 };

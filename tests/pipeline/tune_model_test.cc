@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 
 #include "backend/cpu/cpu_backend.h"
 #include "pipeline/plan_file.h"
@@ -176,10 +177,32 @@ TEST(TuneTrial, TheStrictPlanIsNoDistanceFromItself) {
 }
 
 TEST(TuneRace, IsATieWithoutAClearGain) {
-  EXPECT_FALSE(is_tie({1.0, 0.9, 0.05, 0.15, 5}));
-  EXPECT_TRUE(is_tie({1.0, 0.995, 0.004, 0.006, 5}));  // below 1 %
-  EXPECT_TRUE(is_tie({1.0, 0.9, -0.01, 0.2, 5}));      // slower in more than one of four
-  EXPECT_TRUE(is_tie({1.0, 1.1, -0.2, -0.1, 5}));
+  EXPECT_FALSE(is_tie({1.0, 0.9, 0.1, 0.05, 0.15, 9}));
+  EXPECT_TRUE(is_tie({1.0, 0.995, 0.005, 0.004, 0.006, 9}));  // below 1 %
+  EXPECT_TRUE(is_tie({1.0, 0.9, 0.1, -0.01, 0.2, 9}));        // may be slower
+  EXPECT_TRUE(is_tie({1.0, 1.1, -0.1, -0.2, -0.1, 9}));
+}
+
+// Of n tosses at most k are heads with a probability of at most 0.025 up to k = 0, 1, 5, 13 for n =
+// 6, 9, 20, 40 (binomial tables).
+TEST(MedianInterval, LeavesOutWhatASignTestDoes) {
+  const auto of = [](int count) {
+    std::vector<double> samples;
+    for (int i = count; i > 0; --i) {
+      samples.push_back(i);
+    }
+    return median_interval(samples, 0.95);
+  };
+  const auto is = [](const Interval& interval, double low, double high) {
+    return interval.low == low && interval.high == high;
+  };
+  EXPECT_TRUE(is(of(6), 1, 6));
+  EXPECT_TRUE(is(of(9), 2, 8));
+  EXPECT_TRUE(is(of(20), 6, 15));
+  EXPECT_TRUE(is(of(40), 14, 27));
+  // Two of 2^5 are more than 5 %.
+  EXPECT_EQ(of(5).low, -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(of(0).high, std::numeric_limits<double>::infinity());
 }
 
 }  // namespace
