@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
@@ -14,13 +14,12 @@
 #include "base/file.h"
 #include "base/quote.h"
 #include "base/sha256.h"
-#include "formats/json_limits.h"
+#include "formats/json_fields.h"
 
 namespace mezzotint {
 namespace {
 
 using Json = nlohmann::json;
-using Keys = std::initializer_list<std::string_view>;
 
 constexpr std::string_view kKind = "mezzotint plan";
 constexpr std::uint64_t kLargestFile = 4 << 20;
@@ -38,125 +37,6 @@ std::string layout_text(Layout layout) {
   return std::string(kLayouts[layout == Layout::kRowMajor ? 0 : 1].second);
 }
 
-// Reads one object key by key and remembers the first thing that is wrong.
-class ObjectReader {
- public:
-  // Keys that are not `known` are wrong.
-  ObjectReader(const Json& json, std::string where, Keys known)
-      : json_(json), where_(std::move(where)) {
-    if (!json.is_object()) {
-      fail("", "an object");
-      return;
-    }
-    for (const auto& [key, value] : json.items()) {
-      if (std::ranges::find(known, key) == known.end()) {
-        problem_ = fmt::format("{}unknown key {}; known are {}", where_, in_quotes(key),
-                               fmt::join(known, ", "));
-        return;
-      }
-    }
-  }
-
-  [[nodiscard]] const std::string& problem() const { return problem_; }
-  [[nodiscard]] bool has(std::string_view key) const {
-    return problem_.empty() && json_.contains(key);
-  }
-
-  // What is not of the expected kind, or missing, fails and reads as null.
-  const Json& read(std::string_view key, bool (Json::*is_type)() const noexcept,
-                   std::string_view expected) {
-    static const Json nothing;
-    if (!problem_.empty()) {
-      return nothing;
-    }
-    const auto found = json_.find(key);
-    if (found == json_.end() || !((*found).*is_type)()) {
-      fail(key, expected);
-      return nothing;
-    }
-    return *found;
-  }
-
-  std::string text(std::string_view key) {
-    const Json& value = read(key, &Json::is_string, "a text");
-    if (value.is_null()) {
-      return "";
-    }
-    auto text = value.get<std::string>();
-    if (text.size() > kLongestText) {
-      fail(key, fmt::format("a text of at most {} bytes", kLongestText));
-    }
-    return text;
-  }
-
-  // A text that stands for a value.
-  template <typename T>
-  T named(std::string_view key, std::optional<T> (*from_name)(std::string_view),
-          std::string_view expected) {
-    const std::string name = text(key);
-    const std::optional<T> value = problem_.empty() ? from_name(name) : std::nullopt;
-    if (problem_.empty() && !value) {
-      fail(key, expected);
-    }
-    return value.value_or(T{});
-  }
-
-  std::int64_t integer(std::string_view key, std::int64_t least, std::int64_t most) {
-    const Json& value = read(key, &Json::is_number_integer, "a whole number");
-    return value.is_null() ? least : checked(key, value, least, most, "");
-  }
-
-  std::array<std::int64_t, 3> sides(std::string_view key) {
-    std::array<std::int64_t, 3> numbers{};
-    const Json& value = read(key, &Json::is_array, "three whole numbers");
-    for (std::size_t i = 0; i < numbers.size() && problem_.empty(); ++i) {
-      if (value.size() != numbers.size() || !value[i].is_number_integer()) {
-        fail(key, "three whole numbers");
-        break;
-      }
-      numbers[i] = checked(key, value[i], 1, kLargestSide, "three sides, each ");
-    }
-    return numbers;
-  }
-
-  std::optional<double> number(std::string_view key) {
-    if (!has(key)) {
-      return std::nullopt;
-    }
-    const Json& value = read(key, &Json::is_number, "a number");
-    const double number = value.is_null() ? 0 : value.get<double>();
-    if (!std::isfinite(number) || number < 0) {
-      fail(key, "a number of 0 or more");
-    }
-    return number;
-  }
-
-  void fail(std::string_view key, std::string_view expected) {
-    if (problem_.empty()) {
-      problem_ = key.empty() ? fmt::format("{}must be {}", where_, expected)
-                             : fmt::format("{}\"{}\" must be {}", where_, key, expected);
-    }
-  }
-
- private:
-  std::int64_t checked(std::string_view key, const Json& value, std::int64_t least,
-                       std::int64_t most, std::string_view what) {
-    // Beyond int64 it would wrap around.
-    const bool fits = !value.is_number_unsigned() ||
-                      value.get<std::uint64_t>() <= static_cast<std::uint64_t>(most);
-    const auto number = fits ? value.get<std::int64_t>() : most + 1;
-    if (number < least || number > most) {
-      fail(key, fmt::format("{}from {} to {}", what, least, most));
-      return least;
-    }
-    return number;
-  }
-
-  const Json& json_;
-  std::string where_;
-  std::string problem_;
-};
-
 std::optional<Layout> layout_from_text(std::string_view text) {
   for (const auto& [layout, name] : kLayouts) {
     if (name == text) {
@@ -164,11 +44,6 @@ std::optional<Layout> layout_from_text(std::string_view text) {
     }
   }
   return std::nullopt;
-}
-
-std::optional<Precision> precision_from_text(std::string_view text) {
-  const auto precision = precision_from_name(text);
-  return precision ? std::optional(*precision) : std::nullopt;
 }
 
 std::string precision_names() {
@@ -186,141 +61,78 @@ bool is_sha256(std::string_view text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-class PlanReader {
- public:
-  explicit PlanReader(const Json& json)
-      : root_(json, "",
-              {"kind", "schema", "version", "backend", "model", "grid", "precision", "isa",
-               "layout", "ops", "provenance"}) {}
-
-  Result<PlanFile> read() {
-    plan_.version = root_.text("version");
-    plan_.backend = root_.text("backend");
-    PlanSubject& subject = plan_.subject;
-    subject.grid = root_.sides("grid");
-    subject.precision = root_.named("precision", precision_from_text, precision_names());
-    subject.isa = root_.named("isa", isa_from_name, "avx2, avx512 or amx");
-    plan_.plan.precision = subject.precision;
-    plan_.plan.layout = root_.named("layout", layout_from_text, kLayoutNames);
-    note(root_);
-    read_model(root_.read("model", &Json::is_object, "an object"));
-    read_ops(root_.read("ops", &Json::is_object, "an object"));
-    note(root_);
-    if (root_.has("provenance")) {
-      read_provenance(root_.read("provenance", &Json::is_object, "an object"));
-    }
-    if (!problem_.empty()) {
-      return invalid_input("{}", problem_);
-    }
-    return std::move(plan_);
-  }
-
- private:
-  void note(const ObjectReader& reader) {
-    if (problem_.empty()) {
-      problem_ = reader.problem();
-    }
-  }
-
-  void read_model(const Json& json) {
-    if (!problem_.empty() || json.is_null()) {
-      return;
-    }
-    ObjectReader model(json, "model: ", {"name", "sha256"});
-    plan_.subject.model = model.text("name");
-    plan_.subject.model_sha256 = model.text("sha256");
-    if (!is_sha256(plan_.subject.model_sha256)) {
-      model.fail("sha256", "64 hexadecimal digits");
-    }
-    note(model);
-  }
-
-  void read_ops(const Json& json) {
-    if (!problem_.empty() || json.is_null()) {
-      return;
-    }
-    if (json.size() > kMostOps) {
-      root_.fail("ops", fmt::format("at most {} ops", kMostOps));
-      return;
-    }
-    for (const auto& [name, value] : json.items()) {
-      plan_.plan.entries[name] = read_entry(name, value);
-      if (!problem_.empty()) {
-        return;
+Fusions read_fusions(JsonFields& op) {
+  Fusions fusions;
+  for (const std::string& name : op.texts("fuse", std::size(kAllFusions), kLongestText)) {
+    const auto fusion = fusion_from_name(name);
+    if (!fusion || !fusions.insert(*fusion).second) {
+      std::vector<std::string_view> names;
+      for (const Fusion known : kAllFusions) {
+        names.push_back(name_of(known));
       }
+      op.refuse("fuse", fmt::format("a list of fusions, each once: {}", fmt::join(names, ", ")));
+      break;
     }
   }
+  return fusions;
+}
 
-  PlanEntry read_entry(std::string_view name, const Json& json) {
-    ObjectReader op(json, fmt::format("op {}: ", in_quotes(name)),
-                    {"implementation", "layout", "fuse"});
-    PlanEntry entry;
-    if (op.has("implementation")) {
-      entry.implementation = op.text("implementation");
-    }
-    if (op.has("layout")) {
-      entry.layout = op.named("layout", layout_from_text, kLayoutNames);
-    }
-    if (op.has("fuse")) {
-      entry.fuse = read_fusions(op);
-    }
-    note(op);
-    return entry;
+PlanEntry read_entry(JsonFields& op) {
+  PlanEntry entry;
+  if (op.has("implementation")) {
+    entry.implementation = op.text("implementation", kLongestText);
   }
-
-  static Fusions read_fusions(ObjectReader& op) {
-    constexpr std::string_view kExpected = "a list of fusions, each once";
-    Fusions fusions;
-    for (const Json& each : op.read("fuse", &Json::is_array, kExpected)) {
-      const auto fusion =
-          each.is_string() ? fusion_from_name(each.get_ref<const std::string&>()) : std::nullopt;
-      if (!fusion || !fusions.insert(*fusion).second) {
-        std::vector<std::string_view> names;
-        for (const Fusion known : kAllFusions) {
-          names.push_back(name_of(known));
-        }
-        op.fail("fuse", fmt::format("{}: {}", kExpected, fmt::join(names, ", ")));
-        break;
-      }
-    }
-    return fusions;
+  if (op.has("layout")) {
+    entry.layout = op.named("layout", layout_from_text, kLayoutNames);
   }
-
-  void read_provenance(const Json& json) {
-    if (!problem_.empty() || json.is_null()) {
-      return;
-    }
-    ObjectReader reader(json, "provenance: ",
-                        {"processor", "threads", "predicted_seconds", "measured_seconds",
-                         "default_seconds", "relative_l2", "notes"});
-    PlanProvenance& found = plan_.provenance;
-    found.processor = reader.text("processor");
-    found.threads = static_cast<int>(reader.integer("threads", 0, kMostThreads));
-    found.predicted_seconds = reader.number("predicted_seconds");
-    found.measured_seconds = reader.number("measured_seconds");
-    found.default_seconds = reader.number("default_seconds");
-    found.relative_l2 = reader.number("relative_l2");
-    const Json& notes = reader.read("notes", &Json::is_array, "a list of texts");
-    if (notes.size() > kMostNotes) {
-      reader.fail("notes", fmt::format("at most {} texts", kMostNotes));
-    }
-    for (const Json& each : notes) {
-      if (!reader.problem().empty()) {
-        break;
-      }
-      if (!each.is_string() || each.get_ref<const std::string&>().size() > kLongestText) {
-        reader.fail("notes", fmt::format("texts of at most {} bytes", kLongestText));
-        break;
-      }
-      found.notes.push_back(each.get<std::string>());
-    }
-    note(reader);
+  if (op.has("fuse")) {
+    entry.fuse = read_fusions(op);
   }
+  return entry;
+}
 
-  ObjectReader root_;
-  PlanFile plan_;
-  std::string problem_;
-};
+PlanProvenance read_provenance(JsonFields& fields) {
+  const auto figure = [&](const char* key) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    return fields.has(key) ? std::optional(fields.number(key, 0, kInfinity)) : std::nullopt;
+  };
+  PlanProvenance provenance;
+  provenance.processor = fields.text("processor", kLongestText);
+  provenance.threads = static_cast<int>(fields.whole("threads", 0, kMostThreads));
+  provenance.predicted_seconds = figure("predicted_seconds");
+  provenance.measured_seconds = figure("measured_seconds");
+  provenance.default_seconds = figure("default_seconds");
+  provenance.relative_l2 = figure("relative_l2");
+  provenance.notes = fields.texts("notes", kMostNotes, kLongestText);
+  return provenance;
+}
+
+PlanFile read_fields(JsonFields& fields) {
+  PlanFile file;
+  PlanSubject& subject = file.subject;
+  file.version = fields.text("version", kLongestText);
+  file.backend = fields.text("backend", kLongestText);
+  fields.object("model", [&](JsonFields& model) {
+    subject.model = model.text("name", kLongestText);
+    subject.model_sha256 = model.text("sha256", kLongestText);
+    if (!is_sha256(subject.model_sha256)) {
+      model.refuse("sha256", "64 hexadecimal digits");
+    }
+  });
+  subject.grid = fields.three_wholes("grid", 1, kLargestSide);
+  subject.precision = fields.named("precision", precision_from_name, precision_names());
+  subject.isa = fields.named("isa", isa_from_name, "avx2, avx512 or amx");
+  Plan& plan = file.plan;
+  plan.precision = subject.precision;
+  plan.layout = fields.named("layout", layout_from_text, kLayoutNames);
+  fields.objects_by_name("ops", kMostOps, [&](const std::string& name, JsonFields& op) {
+    plan.entries[name] = read_entry(op);
+  });
+  if (fields.has("provenance")) {
+    fields.object("provenance", [&](JsonFields& part) { file.provenance = read_provenance(part); });
+  }
+  return file;
+}
 
 // In UTF-8, since names of files may hold other bytes, and as long as a reader allows.
 std::string text_for_people(const std::string& text) {
@@ -407,27 +219,15 @@ Result<PlanFile> read_plan(const std::filesystem::path& path) {
     return bytes.error();
   }
   const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-  if (json_kind(text) != kKind) {
-    return invalid_input("{}: is no plan of mezzotint: mezzotint tune makes one", path.string());
+  PlanFile plan;
+  const JsonForm form{kKind, PlanFile::kSchema, "make one with mezzotint tune"};
+  if (Status status = read_json(text, path.string(), kLargestFile, form,
+                                [&](JsonFields& fields) { plan = read_fields(fields); });
+      !status) {
+    return status.error();
   }
-  if (const std::string problem = json_beyond_limits(text, kLargestFile); !problem.empty()) {
-    return invalid_input("{}: {}", path.string(), problem);
-  }
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  const auto schema = json.find("schema");
-  const bool has_schema = schema != json.end() && schema->is_number_integer();
-  if (!has_schema || *schema != PlanFile::kSchema) {
-    return unsupported(
-        "{}: is a plan of schema {}, this version reads {}: make it again with "
-        "mezzotint tune",
-        path.string(), has_schema ? schema->dump() : "unknown", PlanFile::kSchema);
-  }
-  auto plan = PlanReader(json).read();
-  if (!plan) {
-    return make_error(plan.error().code, "{}: {}", path.string(), plan.error().message);
-  }
-  plan->name = path.filename().string();
-  plan->sha256 = sha256_hex(*bytes);
+  plan.name = path.filename().string();
+  plan.sha256 = sha256_hex(*bytes);
   return plan;
 }
 

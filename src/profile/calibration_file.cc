@@ -1,9 +1,6 @@
 #include "profile/calibration_file.h"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <set>
 #include <span>
 #include <utility>
 
@@ -13,6 +10,7 @@
 #include "base/output_file.h"
 #include "base/quote.h"
 #include "base/sha256.h"
+#include "formats/json_fields.h"
 #include "mezzotint/version.h"
 
 namespace mezzotint {
@@ -20,10 +18,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kFormat = "mezzotint calibration";
+constexpr std::string_view kKind = "mezzotint calibration";
 constexpr int kSchema = 1;
 constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 10;
 constexpr std::size_t kMostEntries = 16;  // of units, and of levels
+constexpr std::size_t kLongestText = 1000;
 constexpr std::int64_t kMostThreads = 1 << 20;
 // What no processor is beyond: operations and bytes per second, and seconds of a loop.
 constexpr double kLeastRate = 1e6;
@@ -32,94 +31,8 @@ constexpr double kLeastStart = 1e-10;
 constexpr double kMostStart = 1;
 constexpr double kMostTook = 1e6;  // seconds
 
-// Takes members out of an object; the first that is missing or unfit is the reason.
-class Fields {
- public:
-  Fields(const Json& object, std::string where, std::string& reason)
-      : object_(object), where_(std::move(where)), reason_(reason) {
-    if (!object.is_object()) {
-      refuse("expected an object");
-    }
-  }
-
-  std::string text(const char* key) {
-    const Json* found = find(key);
-    if (found == nullptr || !found->is_string()) {
-      refuse(key, "text");
-      return "";
-    }
-    return found->get<std::string>();
-  }
-  double figure(const char* key, double least, double most) {
-    const Json* found = find(key);
-    const bool is_number = found != nullptr && found->is_number();
-    const double value = is_number ? found->get<double>() : std::nan("");
-    if (!(value >= least && value <= most)) {
-      refuse(key, fmt::format("a number from {:g} to {:g}", least, most));
-      return least;
-    }
-    return value;
-  }
-  double rate(const char* key) { return figure(key, kLeastRate, kMostRate); }
-  std::int64_t count(const char* key, std::int64_t least, std::int64_t most) {
-    const Json* found = find(key);
-    const bool fits = found != nullptr && found->is_number_integer() &&
-                      (!found->is_number_unsigned() || found->get<std::uint64_t>() < INT64_MAX);
-    const std::int64_t value = fits ? found->get<std::int64_t>() : least - 1;
-    if (value < least || value > most) {
-      refuse(key, fmt::format("a whole number from {} to {}", least, most));
-      return least;
-    }
-    return value;
-  }
-  const Json& list(const char* key) {
-    const Json* found = find(key);
-    if (found == nullptr || !found->is_array() || found->size() > kMostEntries) {
-      refuse(key, fmt::format("a list of at most {}", kMostEntries));
-      return none_;
-    }
-    return *found;
-  }
-  [[nodiscard]] bool has(const char* key) const { return find(key) != nullptr; }
-  void refuse(const char* key, std::string_view expected) {
-    refuse(fmt::format("expected {} as `{}`", expected, key));
-  }
-
- private:
-  const Json* find(const char* key) const {
-    if (!object_.is_object()) {
-      return nullptr;
-    }
-    const auto found = object_.find(key);
-    return found == object_.end() ? nullptr : &*found;
-  }
-  void refuse(const std::string& why) {
-    if (reason_.empty()) {
-      reason_ = where_ + why;
-    }
-  }
-
-  const Json none_ = Json::array();
-  const Json& object_;
-  std::string where_;
-  std::string& reason_;
-};
-
-// Of a key that an object has twice, either value may have been meant.
-Json parse_without_duplicates(std::string_view json, std::string& reason) {
-  std::vector<std::set<std::string>> keys;
-  const auto look = [&](int /*depth*/, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start) {
-      keys.emplace_back();
-    } else if (event == Json::parse_event_t::object_end) {
-      keys.pop_back();
-    } else if (event == Json::parse_event_t::key &&
-               !keys.back().insert(parsed.get<std::string>()).second && reason.empty()) {
-      reason = fmt::format("has the key {} twice", in_quotes(parsed.get<std::string>()));
-    }
-    return true;
-  };
-  return Json::parse(json, look, /*allow_exceptions=*/false);
+double read_rate(JsonFields& fields, std::string_view key) {
+  return fields.number(key, kLeastRate, kMostRate);
 }
 
 Json json_of(const UnitPeak& peak) {
@@ -133,24 +46,19 @@ Json json_of(const UnitPeak& peak) {
   return json;
 }
 
-UnitPeak read_unit(const Json& json, std::string where, std::string& reason) {
-  Fields fields(json, std::move(where), reason);
+UnitPeak read_unit(JsonFields& fields) {
   UnitPeak peak;
-  if (const auto unit = math_unit_from_name(fields.text("unit"))) {
-    peak.unit = *unit;
-  } else {
-    fields.refuse("unit", "a known unit");
-  }
-  peak.elements = fields.text("elements");
-  if (fields.has("absent")) {
-    peak.absent = fields.text("absent");
-    if (peak.absent.empty()) {
-      fields.refuse("absent", "a reason");
-    }
+  peak.unit = fields.named("unit", math_unit_from_name, "a known unit");
+  peak.elements = fields.text("elements", kLongestText);
+  if (!fields.has("absent")) {
+    peak.one_thread = read_rate(fields, "flops_one_thread");
+    peak.all_threads = read_rate(fields, "flops_all_threads");
     return peak;
   }
-  peak.one_thread = fields.rate("flops_one_thread");
-  peak.all_threads = fields.rate("flops_all_threads");
+  peak.absent = fields.text("absent", kLongestText);
+  if (peak.absent.empty()) {
+    fields.refuse("absent", "a reason");
+  }
   return peak;
 }
 
@@ -161,14 +69,33 @@ Json json_of(const MemoryLevel& level) {
           {"bytes_per_second_all_threads", level.all_threads}};
 }
 
-MemoryLevel read_level(const Json& json, std::string where, std::string& reason) {
-  Fields fields(json, std::move(where), reason);
+MemoryLevel read_level(JsonFields& fields) {
   MemoryLevel level;
-  level.name = fields.text("name");
-  level.bytes = static_cast<std::uint64_t>(fields.count("capacity_bytes", 0, INT64_MAX - 1));
-  level.one_thread = fields.rate("bytes_per_second_one_thread");
-  level.all_threads = fields.rate("bytes_per_second_all_threads");
+  level.name = fields.text("name", kLongestText);
+  level.bytes = static_cast<std::uint64_t>(fields.whole("capacity_bytes", 0, INT64_MAX));
+  level.one_thread = read_rate(fields, "bytes_per_second_one_thread");
+  level.all_threads = read_rate(fields, "bytes_per_second_all_threads");
   return level;
+}
+
+Calibration read_fields(JsonFields& fields) {
+  Calibration calibration;
+  calibration.processor = fields.text("processor", kLongestText);
+  calibration.isa = fields.text("isa", kLongestText);
+  calibration.threads = static_cast<int>(fields.whole("threads", 1, kMostThreads));
+  calibration.version = fields.text("version", kLongestText);
+  fields.objects("units", kMostEntries,
+                 [&](JsonFields& unit) { calibration.units.push_back(read_unit(unit)); });
+  fields.objects("levels", kMostEntries,
+                 [&](JsonFields& level) { calibration.levels.push_back(read_level(level)); });
+  calibration.start_seconds = fields.number("loop_start_seconds", kLeastStart, kMostStart);
+  calibration.task_seconds = fields.number("task_seconds", 0, kMostStart);
+  calibration.spread = fields.number("spread", 0, kMostCalibrationSpread);
+  calibration.took_seconds = fields.number("took_seconds", 0, kMostTook);
+  if (calibration.find(MathUnit::kFma) == nullptr || calibration.levels.empty()) {
+    fields.fail("has no figure of fma or no level of memory");
+  }
+  return calibration;
 }
 
 // What a calibration is of, without figures.
@@ -231,7 +158,7 @@ Status keep(const Calibration& calibration, const std::filesystem::path& path) {
 }  // namespace
 
 std::string calibration_json(const Calibration& calibration) {
-  Json json{{"format", kFormat},
+  Json json{{"kind", kKind},
             {"schema", kSchema},
             {"processor", calibration.processor},
             {"isa", calibration.isa},
@@ -253,39 +180,10 @@ std::string calibration_json(const Calibration& calibration) {
 }
 
 Result<Calibration> read_calibration(std::string_view json, std::string_view name) {
-  std::string reason;
-  const Json root = parse_without_duplicates(json, reason);
-  Fields fields(root, "", reason);
-  if (fields.text("format") != kFormat) {
-    return invalid_input("{}: is not a calibration", name);
-  }
-  if (fields.count("schema", 0, INT64_MAX - 1) != kSchema) {
-    return invalid_input("{}: is of another schema, expected {}", name, kSchema);
-  }
   Calibration calibration;
-  calibration.processor = fields.text("processor");
-  calibration.isa = fields.text("isa");
-  calibration.threads = static_cast<int>(fields.count("threads", 1, kMostThreads));
-  calibration.version = fields.text("version");
-  for (const Json& unit : fields.list("units")) {
-    const auto where = fmt::format("units[{}]: ", calibration.units.size());
-    calibration.units.push_back(read_unit(unit, where, reason));
-  }
-  for (const Json& level : fields.list("levels")) {
-    const auto where = fmt::format("levels[{}]: ", calibration.levels.size());
-    calibration.levels.push_back(read_level(level, where, reason));
-  }
-  calibration.start_seconds = fields.figure("loop_start_seconds", kLeastStart, kMostStart);
-  calibration.task_seconds = fields.figure("task_seconds", 0, kMostStart);
-  calibration.spread = fields.figure("spread", 0, kMostCalibrationSpread);
-  calibration.took_seconds = fields.figure("took_seconds", 0, kMostTook);
-  if (!reason.empty()) {
-    return invalid_input("{}: {}", name, reason);
-  }
-  if (calibration.find(MathUnit::kFma) == nullptr || calibration.levels.empty()) {
-    return invalid_input("{}: has no figure of fma or no level of memory", name);
-  }
-  return calibration;
+  const Status status = read_json(json, name, kMostBytes, {kKind, kSchema, ""},
+                                  [&](JsonFields& fields) { calibration = read_fields(fields); });
+  return status ? Result<Calibration>(std::move(calibration)) : status.error();
 }
 
 std::string calibration_file_name(const Calibration& calibration) {

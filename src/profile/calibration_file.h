@@ -17,8 +17,8 @@
 namespace mezzotint {
 
 [[nodiscard]] std::string calibration_json(const Calibration& calibration);
-// kInvalidInput, with `name` before the reason, unless it is a complete calibration of this schema
-// whose figures a machine can have, with float32's unit, a level of memory and no key twice.
+// `name` begins each refusal: kUnsupported for another schema, kInvalidInput unless it is a
+// complete calibration whose figures a machine can have, with float32's unit and a level of memory.
 [[nodiscard]] Result<Calibration> read_calibration(std::string_view json, std::string_view name);
 
 // "calibration-0123456789ab.json": follows from processor, ISA, threads and version.

@@ -13,8 +13,8 @@ namespace mezzotint {
 [[nodiscard]] std::string profile_json(const Profile& profile);
 
 // `name` is the file's, for errors. The text is hostile: its size, nesting and counts are limited,
-// every field is there with its type and within its range, and no other is. Refuses another schema
-// with both numbers.
+// every field is there with its type and within its range, and no other is. kUnsupported for
+// another schema, with both numbers.
 [[nodiscard]] Result<Profile> read_profile(std::string_view json, std::string_view name);
 
 }  // namespace mezzotint

@@ -135,9 +135,9 @@ TEST_F(CompareProgram, RefusesFilesThatItCannotRead) {
   expect_refused({path("list.json"), path("a.json")}, {"list.json", neither});
   expect_refused({path("a.json"), path("none.json")}, {"none.json"});
   expect_refused({path("a.json"), path("newer.json")},
-                 {"newer.json: a profile of schema 2, and this version reads schema 1"});
+                 {"newer.json: is a mezzotint profile of schema 2, this version reads 1"});
   expect_refused({path("plan.json"), path("newer-plan.json")},
-                 {"newer-plan.json: is a plan of schema 2"});
+                 {"newer-plan.json: is a mezzotint plan of schema 2"});
   std::filesystem::create_directory(folder_.path() / "empty");
   expect_refused({path("a.json"), path("empty")}, {"empty/profile.json"});
 }

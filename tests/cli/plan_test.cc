@@ -93,9 +93,9 @@ TEST_F(GeneratePlan, IsRefusedForAnythingElse) {
   refuse("/precision", "strict", {"is for precision strict, here it is fp32", tune});
   refuse("/isa", sidecar_.at("Isa") == "amx" ? "avx2" : "amx",
          {"is for instruction set ", "here it is ", tune});
-  refuse("/schema", 2, {"plan.json: is a plan of schema 2, this version reads 1"});
-  refuse("/kind", "profile", {"plan.json: is no plan of mezzotint"});
-  refuse("/ops/out.2", {{"kernel", "x"}}, {"op `out.2`: unknown key `kernel`"});
+  refuse("/schema", 2, {"plan.json: is a mezzotint plan of schema 2, this version reads 1"});
+  refuse("/kind", "profile", {"plan.json: is no mezzotint plan"});
+  refuse("/ops/out.2", {{"kernel", "x"}}, {"`ops.out.2.kernel`: unknown key"});
   refuse("/ops/nowhere", Json::object(), {"plan: the model has no op `nowhere`"});
   refuse("/ops/out.2", {{"implementation", "x"}}, {"op out.2", "the plan asks for `x`"});
   expect_refused(with("--plan", in_folder("none.json").string()), {"none.json"});

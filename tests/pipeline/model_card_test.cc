@@ -46,7 +46,7 @@ TEST(ModelCard, RefusesWhatIsNoObject) {
 
 // A misspelt key would otherwise be ignored in silence.
 TEST(ModelCard, RefusesUnknownKeys) {
-  expect_error(read(R"({"timestep": 250})"), "unknown key `timestep`; known are recipe, grid,");
+  expect_error(read(R"({"timestep": 250})"), "`timestep`: unknown key; known are recipe, grid,");
 }
 
 TEST(ModelCard, RefusesKeysThatAreThereTwice) {
@@ -55,24 +55,26 @@ TEST(ModelCard, RefusesKeysThatAreThereTwice) {
 }
 
 TEST(ModelCard, RefusesValuesOfAnotherKind) {
-  expect_error(read(R"({"recipe": 3})"), "\"recipe\" must be a text");
-  expect_error(read(R"({"grid": 64})"), "\"grid\" must be three numbers");
-  expect_error(read(R"({"grid": [64, 64]})"), "\"grid\" must be three whole numbers from 1 to");
-  expect_error(read(R"({"grid": [64, 64, 64.5]})"), "\"grid\" must be three whole numbers");
-  expect_error(read(R"({"grid": [64, 64, 0]})"), "\"grid\" must be three whole numbers");
+  expect_error(read(R"({"recipe": 3})"), "`recipe`: expected a text");
+  expect_error(read(R"({"grid": 64})"), "`grid`: expected three whole numbers");
+  expect_error(read(R"({"grid": [64, 64]})"), "`grid`: expected three whole numbers from 1 to");
+  expect_error(read(R"({"grid": [64, 64, 64.5]})"), "`grid`: expected three whole numbers");
+  expect_error(read(R"({"grid": [64, 64, 0]})"), "`grid`: expected three whole numbers");
   expect_error(read(R"({"grid": [64, 64, 18446744073709551615]})"), "three whole numbers");
-  expect_error(read(R"({"spacing_mm": [1, 1, -1]})"), "\"spacing_mm\" must be three numbers from");
-  expect_error(read(R"({"spacing_mm": [1, 1, "1"]})"), "\"spacing_mm\" must be three numbers");
-  expect_error(read(R"({"timesteps": "many"})"), "\"timesteps\" must be a whole number");
-  expect_error(read(R"({"timesteps": 1})"), "\"timesteps\" must be between 2 and 100000");
-  expect_error(read(R"({"labels": ["brain"]})"), "\"labels\" must be an object");
+  expect_error(read(R"({"spacing_mm": [1, 1, -1]})"), "`spacing_mm`: expected three numbers from");
+  expect_error(read(R"({"spacing_mm": [1, 1, "1"]})"), "`spacing_mm`: expected three numbers");
+  expect_error(read(R"({"timesteps": "many"})"), "`timesteps`: expected a whole number");
+  expect_error(read(R"({"timesteps": 1})"),
+               "`timesteps`: expected a whole number from 2 to 100000");
+  expect_error(read(R"({"labels": ["brain"]})"), "`labels`: expected an object");
   expect_error(read(R"({"labels": {"brain": "1"}})"), "names for labels 1 to 255");
   expect_error(read(R"({"labels": {"256": "brain"}})"), "names for labels 1 to 255");
-  expect_error(read(R"({"labels": {"1": 1}})"), "names for labels 1 to 255");
+  expect_error(read(R"({"labels": {"1": 1}})"), "`labels.1`: expected a text");
 }
 
 TEST(ModelCard, RefusesOtherSchedules) {
-  expect_error(read(R"({"schedule": "linear"})"), "schedule `linear`: only cosine is known");
+  expect_error(read(R"({"schedule": "linear"})"),
+               "`schedule`: expected cosine, no other is known, found `linear`");
 }
 
 TEST(ModelCard, RefusesFilesThatAreNone) {

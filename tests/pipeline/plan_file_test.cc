@@ -91,56 +91,66 @@ TEST(PlanFile, RefusesOtherFiles) {
   for (const char* text :
        {"", "[]", "{", "{}", R"({"kind": "mezzotint profile"})", "\x89PNG",
         R"({"a": {"kind": "mezzotint plan"}})", R"([{"kind": "mezzotint plan"}])"}) {
-    expect_error(read(text), "is no plan of mezzotint");
+    expect_error(read(text), "is no mezzotint plan; make one with mezzotint tune");
   }
   const auto newer = read_with("\"schema\": 1", "\"schema\": 2");
-  expect_error(newer, "is a plan of schema 2, this version reads 1: make it again with");
+  expect_error(newer, "is a mezzotint plan of schema 2, this version reads 1; make one with");
   EXPECT_EQ(newer.error().code, ErrorCode::kUnsupported);
-  expect_error(read_with("\"schema\": 1", "\"schema\": \"x\""), "of schema unknown");
-  expect_error(read_with("\"schema\": 1", "\"schema\": 1.0"), "of schema unknown");
-  expect_error(read_with("\"schema\": 1,", ""), "of schema unknown");
+  expect_error(read_with("\"schema\": 1", "\"schema\": \"x\""), "`schema`: expected a whole");
+  expect_error(read_with("\"schema\": 1", "\"schema\": 1.0"), "`schema`: expected a whole");
+  expect_error(read_with("\"schema\": 1,", ""), "`schema`: is missing");
   expect_error(read(plan_json(example()) + '\0'), "not JSON at byte ");
 }
 
 // What a reader passed over would not be obeyed.
 TEST(PlanFile, RefusesWhatItDoesNotKnow) {
-  expect_error(read_with("\"grid\"", "\"gird\""), "unknown key `gird`; known are kind, schema,");
-  expect_error(read_with("\"implementation\"", "\"kernel\""), "op `eps`: unknown key `kernel`");
-  expect_error(read_with("\"sha256\"", "\"md5\""), "model: unknown key `md5`");
-  expect_error(read_with("\"threads\"", "\"date\""), "provenance: unknown key `date`");
+  expect_error(read_with("\"grid\"", "\"gird\""), "`grid`: is missing");
+  expect_error(read_with("\"implementation\"", "\"kernel\""),
+               "`ops.eps.kernel`: unknown key; known are implementation");
+  expect_error(read_with("\"grid\"", "\"colour\": 1, \"grid\""), "`colour`: unknown key; known");
+  expect_error(read_with("\"sha256\"", "\"md5\""), "`model.sha256`: is missing");
+  expect_error(read_with("\"sha256\"", "\"md5\": \"\", \"sha256\""), "`model.md5`: unknown key");
+  expect_error(read_with("\"threads\"", "\"date\""), "`provenance.threads`: is missing");
+  expect_error(read_with("\"threads\"", "\"date\": 1, \"threads\""), "`provenance.date`: unknown");
   expect_error(read_with("\"open\"", "\"eps\""), "`eps` is there twice");
   expect_error(read_with("normalise", "normalize"),
-               "op `eps`: \"fuse\" must be a list of fusions, each once: concat, normalise,");
+               "`ops.eps.fuse`: expected a list of fusions, each once: concat, normalise,");
   expect_error(read_with("reorder-out", "normalise"), "each once");
   expect_error(read_with("channels-last", "nchw"),
-               "op `eps`: \"layout\" must be channels-last or channels-first");
-  expect_error(read_with("\"strict\"", "\"fp8\""), "\"precision\" must be strict, fp32 or fast");
-  expect_error(read_with("\"avx512\"", "\"sse\""), "\"isa\" must be avx2, avx512 or amx");
+               "`ops.eps.layout`: expected channels-last or channels-first");
+  expect_error(read_with("\"strict\"", "\"fp8\""),
+               "`precision`: expected strict, fp32 or fast, found `fp8`");
+  expect_error(read_with("\"avx512\"", "\"sse\""), "`isa`: expected avx2, avx512 or amx");
 }
 
 TEST(PlanFile, RefusesValuesOfAnotherKind) {
-  expect_error(read_with("\"onednn.conv\"", "3"), "op `eps`: \"implementation\" must be a text");
-  expect_error(read_with("\"0.1.0\"", "null"), "\"version\" must be a text");
-  expect_error(read_with("    24,", "    24.5,"), "\"grid\" must be three whole numbers");
-  expect_error(read_with("    24,", "    0,"), "\"grid\" must be three sides, each from 1 to 4096");
+  expect_error(read_with("\"onednn.conv\"", "3"), "`ops.eps.implementation`: expected a text");
+  expect_error(read_with("\"0.1.0\"", "null"), "`version`: expected a text");
+  expect_error(read_with("    24,", "    24.5,"), "`grid`: expected three whole numbers");
+  expect_error(read_with("    24,", "    0,"),
+               "`grid`: expected three whole numbers from 1 to 4096");
   expect_error(read_with("    24,", "    18446744073709551615,"),
-               "\"grid\" must be three sides, each from 1 to");
-  expect_error(read_with("    24,", ""), "\"grid\" must be three whole numbers");
-  expect_error(read_with("\"threads\": 2", "\"threads\": -1"), "\"threads\" must be from 0 to");
-  expect_error(read_with("0.25", "-0.25"), "\"measured_seconds\" must be a number of 0 or more");
-  expect_error(read_with("\"first\"", "1"), "\"notes\" must be texts");
-  expect_error(read_with("\"open\": {}", "\"open\": []"), "op `open`: must be an object");
-  expect_error(read_with(std::string(64, 'a'), "abc"), "\"sha256\" must be 64 hexadecimal digits");
+               "`grid`: expected three whole numbers from 1 to");
+  expect_error(read_with("    24,", ""), "`grid`: expected three whole numbers");
+  expect_error(read_with("\"threads\": 2", "\"threads\": -1"),
+               "`provenance.threads`: expected a whole number from 0 to");
+  expect_error(read_with("0.25", "-0.25"),
+               "`provenance.measured_seconds`: expected a number of 0 or more");
+  expect_error(read_with("\"first\"", "1"), "`provenance.notes[0]`: expected a text");
+  expect_error(read_with("\"open\": {}", "\"open\": []"), "`ops.open`: expected an object");
+  expect_error(read_with(std::string(64, 'a'), "abc"),
+               "`model.sha256`: expected 64 hexadecimal digits");
 }
 
 TEST(PlanFile, HasLimits) {
   expect_error(read_with("\"onednn.conv\"", '"' + std::string(1001, 'x') + '"'),
-               "\"implementation\" must be a text of at most 1000 bytes");
+               "`ops.eps.implementation`: expected a text of at most 1000 bytes");
   std::string ops;
   for (int i = 0; i <= 10000; ++i) {
     ops += fmt::format("\"{}\": {{}}, ", i);
   }
-  expect_error(read_with("\"open\": {}", ops + "\"open\": {}"), "\"ops\" must be at most 10000");
+  expect_error(read_with("\"open\": {}", ops + "\"open\": {}"),
+               "`ops`: expected an object of at most 10000");
   expect_error(read(std::string((4 << 20) + 1, ' ')), "4194304");
 }
 
@@ -148,7 +158,8 @@ TEST(PlanFile, HasLimits) {
 TEST(PlanFile, RefusesTheDeepestFile) {
   constexpr std::size_t kLevels = 2000000;
   const std::string nested = std::string(kLevels, '[') + std::string(kLevels, ']');
-  expect_error(read("{\"kind\":" + nested + '}'), "is no plan of mezzotint");
+  expect_error(read("{\"kind\":" + nested + '}'),
+               "is no mezzotint plan; make one with mezzotint tune");
   expect_error(read("{\"a\":" + nested + ",\"kind\":\"mezzotint plan\"}"), "nested deeper than 16");
   expect_error(read_with("\"schema\": 1", "\"schema\": " + nested), "nested deeper than 16");
 }
@@ -159,7 +170,8 @@ TEST(PlanFile, RefusesTheDensestFile) {
   while (ops.size() < (4 << 20) - 4096) {
     ops += fmt::format("\"{}\":{{}},", ops.size());
   }
-  expect_error(read_with("\"open\": {}", ops + "\"open\": {}"), "\"ops\" must be at most 10000");
+  expect_error(read_with("\"open\": {}", ops + "\"open\": {}"),
+               "`ops`: expected an object of at most 10000");
 }
 
 // The line names what the plan is for, what was asked of it, and how to get another.

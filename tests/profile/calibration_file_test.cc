@@ -88,7 +88,7 @@ TEST(CalibrationJson, EveryMemberIsNeeded) {
       part[list][0].erase(key);
       const auto read = read_calibration(part.dump(), "x");
       ASSERT_FALSE(read.ok()) << list << " " << key;
-      EXPECT_NE(read.error().message.find(std::string(list) + "[0]: "), std::string::npos)
+      EXPECT_NE(read.error().message.find(std::string(list) + "[0]."), std::string::npos)
           << read.error().message;
     }
   }
@@ -101,10 +101,11 @@ TEST(CalibrationJson, FiguresMustMakeSense) {
   };
   auto json = whole;
   json["schema"] = 2;
-  refused(json, "file.json: is of another schema, expected 1");
+  expect_error(read_calibration(json.dump(), "file.json"), ErrorCode::kUnsupported,
+               "file.json: is a mezzotint calibration of schema 2, this version reads 1");
   json = whole;
-  json["format"] = "mezzotint plan";
-  refused(json, "file.json: is not a calibration");
+  json["kind"] = "mezzotint plan";
+  refused(json, "file.json: is no mezzotint calibration");
   json = whole;
   json["threads"] = 0;
   refused(json, "a whole number from 1 to");
@@ -113,17 +114,17 @@ TEST(CalibrationJson, FiguresMustMakeSense) {
   refused(json, "threads");
   json = whole;
   json["units"][0]["flops_one_thread"] = 0;
-  refused(json, "a number from 1e+06 to 1e+16 as `flops_one_thread`");
+  refused(json, "`units[0].flops_one_thread`: expected a number from 1e+06 to 1e+16");
   json["units"][0]["flops_one_thread"] = 5e-324;
-  refused(json, "as `flops_one_thread`");
+  refused(json, "`units[0].flops_one_thread`");
   json["units"][0]["flops_one_thread"] = 1e300;
-  refused(json, "as `flops_one_thread`");
+  refused(json, "`units[0].flops_one_thread`");
   json = whole;
   json["loop_start_seconds"] = 5e-324;
-  refused(json, "a number from 1e-10 to 1 as `loop_start_seconds`");
+  refused(json, "`loop_start_seconds`: expected a number from 1e-10 to 1");
   json = whole;
   json["spread"] = 0.26;
-  refused(json, "a number from 0 to 0.25 as `spread`");
+  refused(json, "`spread`: expected a number from 0 to 0.25");
   json = whole;
   json["units"].clear();
   refused(json, "has no figure of fma");
@@ -132,9 +133,10 @@ TEST(CalibrationJson, FiguresMustMakeSense) {
   refused(json, "no level of memory");
   std::string twice = calibration_json(example());
   twice.insert(1, "\"threads\": 4,");
-  expect_error(read_calibration(twice, "x"), ErrorCode::kInvalidInput,
-               "has the key `threads` twice");
+  expect_error(read_calibration(twice, "x"), ErrorCode::kInvalidInput, "`threads` is there twice");
   json = whole;
+  json["colour"] = 1;
+  refused(json, "`colour`: unknown key");
   json = whole;
   json["units"][0]["unit"] = "abacus";
   refused(json, "a known unit");
@@ -270,11 +272,13 @@ TEST_F(CalibrationFileTest, OtherThreadsHaveAFileOfTheirOwn) {
 TEST_F(CalibrationFileTest, ADamagedFileIsReplacedAndSaid) {
   const auto path = get_calibration().path;
   const std::string good = get(path);
-  for (const std::string& bad : {std::string(), std::string("{"), good.substr(0, good.size() / 2),
-                                 std::string("\0\xff", 2)}) {
+  for (const std::string& bad :
+       {std::string(), std::string("{"), std::string("\0\xff", 2), std::string("[1]")}) {
     put(path, bad);
-    expect_measured_anew(path, "is not a calibration");
+    expect_measured_anew(path, "is no mezzotint calibration");
   }
+  put(path, good.substr(0, good.size() / 2));
+  expect_measured_anew(path, "not JSON at byte ");
   put(path, std::string(70'000, ' '));
   expect_measured_anew(path, "");
 }
