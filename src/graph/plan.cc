@@ -76,4 +76,12 @@ std::optional<Fusions> Plan::fusions_of(const std::string& op) const {
   return layout_of(op) == Layout::kRowMajor ? std::optional(Fusions{}) : std::nullopt;
 }
 
+Error Plan::refusal(ErrorCode code, std::string_view problem, std::string_view remedy) const {
+  if (source.file.empty()) {
+    return make_error(code, "plan: {}{}{}", problem, remedy.empty() ? "" : ": ", remedy);
+  }
+  return make_error(code, "{}: {}: {}{}make another with {}", source.file, problem, remedy,
+                    remedy.empty() ? "" : ", or ", source.again);
+}
+
 }  // namespace mezzotint

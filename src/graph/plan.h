@@ -61,16 +61,28 @@ struct PlanEntry {
   friend bool operator==(const PlanEntry&, const PlanEntry&) = default;
 };
 
+// Where a plan comes from, for who is told that it cannot be obeyed.
+struct PlanSource {
+  std::string file = {};   // empty: made in this process
+  std::string again = {};  // the command that makes another for this run
+};
+
 struct Plan {
   Precision precision = Precision::kFp32;
   Layout layout = Layout::kChannelsLast;  // of ops whose entry names none
   std::map<std::string, PlanEntry> entries = {};
+  PlanSource source = {};
 
   // What is asked of an op. The implementation; empty: any.
   [[nodiscard]] std::string implementation_of(const std::string& op) const;
   [[nodiscard]] Layout layout_of(const std::string& op) const;
   // Of a convolution; nothing: what costs less.
   [[nodiscard]] std::optional<Fusions> fusions_of(const std::string& op) const;
+
+  // "plan.json: op eps cannot ...: leave that out, or make another with mezzotint tune ...": names
+  // the file, if there is one, and what can be done besides `remedy` (may be empty).
+  [[nodiscard]] Error refusal(ErrorCode code, std::string_view problem,
+                              std::string_view remedy = {}) const;
 
  private:
   [[nodiscard]] const PlanEntry* find(const std::string& op) const;

@@ -69,7 +69,7 @@ Explanation explain_op(const OpView& view, const Backend& backend, const Target&
   return explanation;
 }
 
-Error nothing_can(const Explanation& explanation) {
+Error nothing_can(const Explanation& explanation, const Plan& plan) {
   std::string reasons;
   for (const Choice& choice : explanation.choices) {
     if (!choice.refusal.empty()) {
@@ -77,9 +77,10 @@ Error nothing_can(const Explanation& explanation) {
     }
   }
   if (!explanation.planned.empty()) {
-    return unsupported("plan: op {} ({}): the plan asks for {}, which cannot compute it{}",
-                       explanation.op, name_of(explanation.kind), in_quotes(explanation.planned),
-                       reasons);
+    return plan.refusal(
+        ErrorCode::kUnsupported,
+        fmt::format("op {} ({}): the plan asks for {}, which cannot compute it{}", explanation.op,
+                    name_of(explanation.kind), in_quotes(explanation.planned), reasons));
   }
   return unsupported("op {} ({}): no implementation here can compute it{}", explanation.op,
                      name_of(explanation.kind), reasons);

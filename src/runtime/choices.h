@@ -41,7 +41,8 @@ struct Explanation {
                                      const Target& target, const std::string& planned,
                                      double memory_price);
 
-// kUnsupported: why an op without a chosen implementation cannot be computed.
-[[nodiscard]] Error nothing_can(const Explanation& explanation);
+// kUnsupported: why an op without a chosen implementation cannot be computed. `plan` is what may
+// have asked for one.
+[[nodiscard]] Error nothing_can(const Explanation& explanation, const Plan& plan);
 
 }  // namespace mezzotint

@@ -20,6 +20,8 @@ namespace {
 
 using Pass = std::function<Result<Graph>(const Graph&)>;
 
+constexpr std::string_view kNameThat = "name that one instead";
+
 // What run() can hand out: memory that an op writes, each value once.
 Status check_outputs(const Graph& graph) {
   std::vector<ValueId> seen;
@@ -131,29 +133,35 @@ const Op* region_with(const std::string& name, const Graph& lowered) {
   return found == lowered.ops().end() ? nullptr : &*found;
 }
 
+Status refuse(const Plan& plan, const std::string& problem, std::string_view remedy = {}) {
+  return plan.refusal(ErrorCode::kInvalidInput, problem, remedy);
+}
+
 // Why nothing of this name runs. The layout of what is fused is obeyed all the same.
-Status check_absent(const std::string& name, const PlanEntry& entry, const Graph& graph,
-                    const Graph& lowered) {
+Status check_absent(const Plan& plan, const std::string& name, const PlanEntry& entry,
+                    const Graph& graph, const Graph& lowered) {
   if (const Op* region = region_with(name, lowered); region != nullptr) {
     if (entry.implementation.empty() && !entry.fuse) {
       return {};
     }
-    return invalid_input("plan: op {} is fused into {}: name that one instead", name, region->name);
+    return refuse(plan, fmt::format("op {} is fused into {}", name, region->name), kNameThat);
   }
   if (const auto id = lowered.find_value(name);
       id && lowered.value(*id).kind == ValueKind::kResult) {
-    return invalid_input("plan: op {} is computed as {}: name that one instead", name,
-                         lowered.op(lowered.value(*id).producer).name);
+    return refuse(plan,
+                  fmt::format("op {} is computed as {}", name,
+                              lowered.op(lowered.value(*id).producer).name),
+                  kNameThat);
   }
   if (graph.find_value(name)) {
-    return invalid_input("plan: no op {} is left to compute: name an op that bench --explain lists",
-                         name);
+    return refuse(plan, fmt::format("no op {} is left to compute", name),
+                  "name an op that bench --explain lists");
   }
-  return invalid_input("plan: the model has no op {}", in_quotes(name));
+  return refuse(plan, fmt::format("the model has no op {}", in_quotes(name)));
 }
 
 // An implementation that there is none of for this kind of op.
-Status check_implementation(const Explanation& op) {
+Status check_implementation(const Plan& plan, const Explanation& op) {
   const auto is_planned = [&](const Choice& choice) { return choice.implementation == op.planned; };
   if (op.planned.empty() || std::ranges::any_of(op.choices, is_planned)) {
     return {};
@@ -162,8 +170,9 @@ Status check_implementation(const Explanation& op) {
   for (const Choice& choice : op.choices) {
     names.emplace_back(choice.implementation);
   }
-  return invalid_input("plan: op {} ({}): the plan asks for {}, which is none of {}", op.op,
-                       name_of(op.kind), in_quotes(op.planned), fmt::join(names, ", "));
+  return refuse(plan,
+                fmt::format("op {} ({}): the plan asks for {}, which is none of {}", op.op,
+                            name_of(op.kind), in_quotes(op.planned), fmt::join(names, ", ")));
 }
 
 // Why a convolution, an op of `graph`, has not taken what was asked of it.
@@ -179,17 +188,18 @@ std::string reason_against(Fusion fusion, const Op& convolution, const Graph& gr
   return "nothing like it is beside it";
 }
 
-Status check_fusions(const Op& op, const Fusions& asked, const Lowered& lowered,
+Status check_fusions(const Plan& plan, const Op& op, const Fusions& asked, const Lowered& lowered,
                      const Explanation& explanation) {
   if (op.kind != OpKind::conv3d && op.kind != OpKind::region) {
-    return invalid_input("plan: op {} ({}) is no convolution: nothing can be fused into it",
-                         op.name, name_of(op.kind));
+    return refuse(plan, fmt::format("op {} ({}) is no convolution: nothing can be fused into it",
+                                    op.name, name_of(op.kind)));
   }
   const Fusions taken = fusions_of(op);
   for (const Fusion fusion : asked) {
     if (!taken.contains(fusion)) {
-      return invalid_input("plan: op {} cannot fuse {}: {}", op.name, name_of(fusion),
-                           reason_against(fusion, op, lowered.graph, lowered.declined));
+      return refuse(plan,
+                    fmt::format("op {} cannot fuse {}: {}", op.name, name_of(fusion),
+                                reason_against(fusion, op, lowered.graph, lowered.declined)));
     }
   }
   if (explanation.chosen() == nullptr) {
@@ -197,8 +207,8 @@ Status check_fusions(const Op& op, const Fusions& asked, const Lowered& lowered,
     for (const auto& [implementation, refusal] : explanation.refusals()) {
       reasons += fmt::format("; {}: {}", implementation, refusal);
     }
-    return invalid_input("plan: op {} cannot be computed with {} fused{}", op.name, describe(asked),
-                         reasons);
+    return refuse(plan, fmt::format("op {} cannot be computed with {} fused{}", op.name,
+                                    describe(asked), reasons));
   }
   return {};
 }
@@ -243,20 +253,21 @@ Status check_plan(const Plan& plan, const Graph& graph, const Lowered& lowered) 
   for (const auto& [name, entry] : plan.entries) {
     const auto found = std::ranges::find(ops, name, &Op::name);
     if (found == ops.end()) {
-      if (Status status = check_absent(name, entry, graph, lowered.graph); !status) {
+      if (Status status = check_absent(plan, name, entry, graph, lowered.graph); !status) {
         return status;
       }
       continue;
     }
     if (entry.layout && !activation_layout({lowered.graph, *found})) {
-      return invalid_input("plan: op {} ({}) has no layout to choose", name, name_of(found->kind));
+      return refuse(plan,
+                    fmt::format("op {} ({}) has no layout to choose", name, name_of(found->kind)));
     }
     const Explanation& explanation = lowered.ops[static_cast<std::size_t>(found - ops.begin())];
-    if (Status status = check_implementation(explanation); !status) {
+    if (Status status = check_implementation(plan, explanation); !status) {
       return status;
     }
     if (entry.fuse) {
-      if (Status status = check_fusions(*found, *entry.fuse, lowered, explanation); !status) {
+      if (Status status = check_fusions(plan, *found, *entry.fuse, lowered, explanation); !status) {
         return status;
       }
     }

@@ -29,7 +29,7 @@ Result<Selection> Selection::make(const Lowered& lowered, const Backend& backend
       }
     }
     if (!chosen) {
-      return nothing_can(explanation);
+      return nothing_can(explanation, options.plan);
     }
     choices.chosen = *chosen;
     Option& option = choices.options[choices.chosen];
