@@ -24,7 +24,7 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// One figure: what a run of its probe says, and where the median goes.
+// What a run of a probe says, and where the median goes; null: nowhere.
 struct Measurement {
   double* figure = nullptr;
   bool is_rate = false;
@@ -127,6 +127,24 @@ class Calibrator {
     measurements_.push_back({&figure, is_rate, std::move(run), {}});
   }
 
+  // A round says how fast the unit was on average, and the peak is the best piece of all rounds.
+  void add_unit(double& peak, const UnitProbe& probe, const ThreadTeam& team) {
+    constexpr int kPieces = CalibrationEffort::kUnitPieces;
+    measurements_.push_back({nullptr,
+                             true,
+                             [this, &peak, &probe, &team] {
+                               double sum = 0;
+                               for (int piece = 0; piece < kPieces; ++piece) {
+                                 const double rate =
+                                     probe.run(machine_, team, effort_.run_seconds / kPieces);
+                                 peak = std::max(peak, rate);
+                                 sum += rate;
+                               }
+                               return sum / kPieces;
+                             },
+                             {}});
+  }
+
   void add_units() {
     calibration_.units.reserve(probes_.units.size());
     for (const UnitProbe* probe : probes_.units) {
@@ -134,14 +152,10 @@ class Calibrator {
       peak.unit = probe->unit();
       peak.elements = probe->elements();
       peak.absent = probe->refusal(machine_).value_or("");
-      if (!peak.absent.empty()) {
-        continue;
+      if (peak.absent.empty()) {
+        add_unit(peak.one_thread, *probe, one_);
+        add_unit(peak.all_threads, *probe, team_);
       }
-      const auto measure = [this, probe](const ThreadTeam& team) {
-        return [this, probe, &team] { return probe->run(machine_, team, effort_.run_seconds); };
-      };
-      add(peak.one_thread, true, measure(one_));
-      add(peak.all_threads, true, measure(team_));
     }
   }
 
@@ -231,7 +245,9 @@ class Calibrator {
   void finish() {
     calibration_.spread = spread();
     for (Measurement& measurement : measurements_) {
-      *measurement.figure = std::max(0.0, spread_of(std::move(measurement.samples)).median);
+      if (measurement.figure != nullptr) {
+        *measurement.figure = std::max(0.0, spread_of(std::move(measurement.samples)).median);
+      }
     }
   }
 

@@ -23,11 +23,15 @@ struct CalibrationEffort {
   std::uint64_t most_bytes = UINT64_MAX;
 
   static constexpr int kMostRepetitions = 3;
+  // Of a run of a unit's probe, all threads at once in each: 2.5 ms, less than others' work takes
+  // a processor away for.
+  static constexpr int kUnitPieces = 16;
 };
 
-// About ten seconds with the default effort. The figures are medians over the rounds. kResource
-// when there is no memory to stream through, kCancelled when the token was set, which each probe
-// looks at before it runs.
+// About ten seconds with the default effort. The figures are medians over the rounds, those of
+// units the best of all pieces: what disturbs a loop in registers only takes from it, and no kernel
+// may attain more than its peak. kResource when there is no memory to stream through, kCancelled
+// when the token was set, which each probe looks at before it runs.
 [[nodiscard]] Result<Calibration> calibrate(const Backend& backend, const Machine& machine,
                                             const ThreadTeam& team,
                                             const CancelToken* cancel = nullptr,

@@ -27,7 +27,9 @@ Machine quick_machine() {
   return machine;
 }
 
-// A unit whose rates a test chooses, and memory that is as fast in every run.
+constexpr int kPieces = CalibrationEffort::kUnitPieces;
+
+// A unit whose rates a test chooses, one for each piece with one thread and with all.
 class FakeProbe final : public UnitProbe {
  public:
   explicit FakeProbe(std::vector<double> rates) : rates_(std::move(rates)) {}
@@ -35,7 +37,9 @@ class FakeProbe final : public UnitProbe {
   std::string_view elements() const override { return "float32"; }
   std::optional<std::string> refusal(const Machine&) const override { return std::nullopt; }
   double run(const Machine&, const ThreadTeam& team, double) const override {
-    return team.size() * rates_[static_cast<std::size_t>(runs_++ / 2) % rates_.size()];
+    const int round = runs_ / (2 * kPieces);
+    const int piece = runs_++ % kPieces;
+    return team.size() * rates_[static_cast<std::size_t>(round * kPieces + piece) % rates_.size()];
   }
   int runs() const { return runs_; }
 
@@ -104,17 +108,36 @@ TEST(Calibrate, MeasuresEveryUnitAndLevelOfThisMachine) {
   EXPECT_TRUE(good(calibration->took_seconds));
 }
 
-TEST(Calibrate, TakesMediansAndTellsTheRatesSpread) {
-  const FakeBackend backend({100, 90, 80, 1000, 70});
+// Rates of rounds, in each of which every piece is as fast.
+std::vector<double> whole_rounds(const std::vector<double>& rates) {
+  std::vector<double> pieces;
+  for (const double rate : rates) {
+    pieces.insert(pieces.end(), kPieces, rate);
+  }
+  return pieces;
+}
+
+TEST(Calibrate, TakesTheBestOfAUnitAndTellsTheRatesSpread) {
+  const FakeBackend backend(whole_rounds({100, 90, 80, 1000, 70}));
   const auto calibration =
       calibrate(backend, quick_machine(), ThreadTeam(2), nullptr, {1e-4, 5, 50, 64 * kMiB});
   ASSERT_TRUE(calibration.ok());
   ASSERT_EQ(calibration->units.size(), 2U);
-  EXPECT_EQ(calibration->units[0].one_thread, 90);
-  EXPECT_EQ(calibration->units[0].all_threads, 180);
+  EXPECT_EQ(calibration->units[0].one_thread, 1000);
+  EXPECT_EQ(calibration->units[0].all_threads, 2000);
   EXPECT_DOUBLE_EQ(calibration->spread.value_or(0), (100.0 - 80) / 90) << "between the quartiles";
   EXPECT_EQ(calibration->units[1].absent, "no such unit");
   EXPECT_TRUE(calibration->levels.empty()) << "a device without a probe of memory";
+}
+
+// Others take the processor in three quarters of the pieces, in every round.
+TEST(Calibrate, APeakIsNotWhatOthersLeave) {
+  const FakeBackend backend({40, 100, 30, 10});
+  const auto calibration = calibrate(backend, quick_machine(), ThreadTeam(2), nullptr, kQuick);
+  ASSERT_TRUE(calibration.ok());
+  EXPECT_EQ(calibration->units[0].one_thread, 100);
+  EXPECT_EQ(calibration->units[0].all_threads, 200);
+  EXPECT_EQ(calibration->spread, 0) << "rounds are alike";
 }
 
 TEST(Calibrate, EndsBeforeItsTimeIsUp) {
@@ -122,7 +145,7 @@ TEST(Calibrate, EndsBeforeItsTimeIsUp) {
   const auto calibration =
       calibrate(backend, quick_machine(), ThreadTeam(1), nullptr, {1e-4, 100, 0, 64 * kMiB});
   ASSERT_TRUE(calibration.ok());
-  EXPECT_EQ(backend.probe().runs(), 2) << "one round, with one thread and with all";
+  EXPECT_EQ(backend.probe().runs(), 2 * kPieces) << "one round, with one thread and with all";
   EXPECT_FALSE(calibration->spread.has_value()) << "one round has none";
   EXPECT_FALSE(calibration->is_good());
 }

@@ -17,9 +17,11 @@ struct DotLoop {
   double operations;  // of one round: a multiplication and an addition are two
 };
 
-// Sums of vectors: latencies are 4 to 6 cycles and at most two start in a cycle. With the operands
-// they fit into AVX2's 16 registers.
-inline constexpr std::int64_t kVectorSums = 12;
+// Sums of vectors: latencies are 4 to 6 cycles and at most two start in a cycle, so 12 would do.
+// With the operands they fit into AVX2's 16 registers. AVX-512 has 32, and int8 attains 4 %
+// more with 16, which leave its ports a choice. More gain nothing, and compilers no longer unroll.
+inline constexpr std::int64_t kVectorSumsAvx2 = 12;
+inline constexpr std::int64_t kVectorSumsAvx512 = 16;
 // Sums of tiles: of the 8, two hold operands. A product takes 52 cycles and one starts every 16.
 inline constexpr std::int64_t kTileSums = 6;
 

@@ -9,6 +9,7 @@ namespace {
 
 struct FmaUnit {
   using Sum = FloatVector;
+  static constexpr std::int64_t kSums = kLanes == 8 ? kVectorSumsAvx2 : kVectorSumsAvx512;
   static constexpr std::int64_t kBytes = kLanes * 4;
   static constexpr std::int64_t kProducts = kLanes;
 

@@ -48,7 +48,7 @@ class DotProbe final : public UnitProbe {
 
   double run(const Machine& machine, const ThreadTeam& team, double seconds) const override {
     constexpr std::int64_t kRounds =
-        4096;  // 10 us of vectors, 150 us of tiles: the clock costs 30 ns
+        4096;  // 15 us of vectors, 150 us of tiles: the clock costs 30 ns
     constexpr std::size_t kMostOperandBytes = 1024;
     constexpr std::size_t kMostSumBytes = kTileSums * kMostOperandBytes;
     // As float32 or bfloat16 0.75, as int8 63: neither denormal nor 0.

@@ -7,6 +7,7 @@ namespace {
 
 struct Int8Unit {
   using Sum = __m512i;
+  static constexpr std::int64_t kSums = kVectorSumsAvx512;
   static constexpr std::int64_t kBytes = 64;
   static constexpr std::int64_t kProducts = 64;
 

@@ -7,6 +7,7 @@ namespace {
 
 struct Bf16Unit {
   using Sum = __m512;
+  static constexpr std::int64_t kSums = kVectorSumsAvx512;
   static constexpr std::int64_t kBytes = 64;
   static constexpr std::int64_t kProducts = 32;
 
