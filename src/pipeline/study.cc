@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/noise.h"
 #include "base/quote.h"
 #include "imaging/ssim.h"
 #include "mezzotint/version.h"
@@ -14,6 +13,7 @@
 #include "pipeline/plan_file.h"
 #include "pipeline/profile_model.h"
 #include "pipeline/relative_l2.h"
+#include "pipeline/run_chain.h"
 #include "pipeline/session.h"
 #include "pipeline/study_files.h"
 #include "pipeline/study_plans.h"
@@ -289,34 +289,6 @@ class StudyJob {
 
   [[nodiscard]] RunOptions run_options() const { return {team_, cancel_, {}}; }
 
-  // From the noise of seed 0. `evaluated` is told each evaluation.
-  Result<std::vector<float>> paint(
-      Session& session,
-      const std::function<void(int step, std::span<const float> x, std::span<const float> eps)>&
-          evaluated) {
-    const std::int64_t elements = session.elements();
-    std::vector<float> x(static_cast<std::size_t>(elements));
-    std::vector<float> workspace(
-        static_cast<std::size_t>(sampler_workspace_floats(chain_->options, elements)));
-    const auto noise = [&](int draw, std::span<float> out) -> Status {
-      fill_normal({0, 0, static_cast<std::uint32_t>(draw)}, out, team_);
-      return {};
-    };
-    int step = 0;
-    const auto denoise = [&](std::span<const float> in, int, std::span<float> eps) {
-      Status status = session.evaluate(in, step, eps, run_options());
-      if (status) {
-        evaluated(step++, in, eps);
-      }
-      return status;
-    };
-    Status status = noise(0, x);
-    if (status) {
-      status = sample(chain_->schedule, chain_->options, denoise, noise, {}, team_, x, workspace);
-    }
-    return status ? Result<std::vector<float>>(std::move(x)) : status.error();
-  }
-
   Status find_truth() {
     tell("the truth, by the strict plan");
     auto session = open(strict_plan());
@@ -330,12 +302,12 @@ class StudyJob {
       return status;
     }
     const int last = study_.steps - 1;
-    auto volume =
-        paint(*session, [&](int step, std::span<const float> x, std::span<const float> eps) {
-          if (step == 0 || step == last / 2 || step == last) {
-            probes_.push_back({step, {x.begin(), x.end()}, {eps.begin(), eps.end()}});
-          }
-        });
+    const auto keep = [&](int step, std::span<const float> x, std::span<float> eps) {
+      if (step == 0 || step == last / 2 || step == last) {
+        probes_.push_back({step, {x.begin(), x.end()}, {eps.begin(), eps.end()}});
+      }
+    };
+    auto volume = run_chain(*session, *chain_, run_options(), {{}, keep});
     if (!volume) {
       return volume.error();
     }
@@ -396,7 +368,7 @@ class StudyJob {
         row.relative_l2 = std::max(row.relative_l2, relative_l2(eps, probe.eps));
       }
       if (chain_) {
-        const auto volume = paint(*session, [](int, auto, auto) {});
+        const auto volume = run_chain(*session, *chain_, run_options(), {});
         if (!volume) {
           return volume.error();
         }

@@ -2,30 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 
 #include "base/check.h"
+#include "base/quantile.h"
 
 namespace mezzotint {
-namespace {
-
-double percentile(const std::vector<double>& sorted, double fraction) {
-  const auto rank = static_cast<std::size_t>(std::ceil(fraction * sorted.size()));
-  return sorted[std::max<std::size_t>(rank, 1) - 1];
-}
-
-double median(const std::vector<double>& sorted) {
-  const std::size_t middle = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-}
-
-}  // namespace
-
 Timing summarise(std::vector<double> seconds) {
   check(!seconds.empty(), "nothing was measured");
   std::sort(seconds.begin(), seconds.end());
-  const double middle = median(seconds);
-  const double range = percentile(seconds, 0.9) - percentile(seconds, 0.1);
+  const double middle = quantile(seconds, 0.5);
+  const double range = nearest_rank(seconds, 0.9) - nearest_rank(seconds, 0.1);
   return {middle, middle > 0 ? range / middle : 0, static_cast<int>(seconds.size())};
 }
 

@@ -11,9 +11,8 @@
 namespace mezzotint {
 namespace {
 
-constexpr std::uint64_t kSeed = 0;
-constexpr std::uint32_t kStartStream = 0;
-constexpr std::uint32_t kDisturbanceStream = 1;
+// Of another sample than the chain's noise.
+constexpr NoiseKey kDisturbance{0, 1, 0};
 
 // The strict plan's own largest relative L2 distance from float64 on the parity networks.
 constexpr double kStrictDistance = 3.5e-6;
@@ -26,10 +25,6 @@ double norm(std::span<const float> values) {
     sum += static_cast<double>(value) * value;
   }
   return std::sqrt(sum);
-}
-
-Error stopped() {
-  return {ErrorCode::kCancelled, "stopped on request"};
 }
 
 }  // namespace
@@ -50,13 +45,13 @@ Result<TuneTrial> TuneTrial::create(Subject& subject, const Backend& backend,
   if (!schedule) {
     return schedule.error();
   }
-  trial.schedule_ = std::move(*schedule);
-  auto timesteps =
-      choose_timesteps(trial.schedule_, std::min(kSteps, subject.timesteps()), Spacing::kTimestep);
+  trial.chain_.schedule = std::move(*schedule);
+  auto timesteps = choose_timesteps(trial.chain_.schedule, std::min(kSteps, subject.timesteps()),
+                                    Spacing::kTimestep);
   if (!timesteps) {
     return timesteps.error();
   }
-  trial.options_.timesteps = std::move(*timesteps);
+  trial.chain_.options.timesteps = std::move(*timesteps);
   const int points = std::min(kPoints, trial.steps());
   for (int i = 0; i < points; ++i) {
     trial.points_.push_back({points > 1 ? i * (trial.steps() - 1) / (points - 1) : 0, {}, {}});
@@ -67,7 +62,7 @@ Result<TuneTrial> TuneTrial::create(Subject& subject, const Backend& backend,
 std::vector<int> TuneTrial::timesteps() const {
   std::vector<int> timesteps;
   for (const TrialPoint& point : points_) {
-    timesteps.push_back(options_.timesteps[static_cast<std::size_t>(point.step)]);
+    timesteps.push_back(chain_.options.timesteps[static_cast<std::size_t>(point.step)]);
   }
   return timesteps;
 }
@@ -77,7 +72,7 @@ Result<Session> TuneTrial::compile_plan(const Plan& plan) const {
   options.machine = *machine_;
   options.plan = plan;
   options.grid = subject_->grid();
-  options.timesteps = options_.timesteps;
+  options.timesteps = chain_.options.timesteps;
   return Session::create(subject_->config(), *backend_, options);
 }
 
@@ -89,34 +84,10 @@ Result<Session> TuneTrial::open(const Plan& plan) {
   if (Status status = session->load(subject_->parameters()); !status) {
     return status.error();
   }
-  if (Status status = session->set_condition(condition_, {team_, cancel_, {}}); !status) {
+  if (Status status = session->set_condition(condition_, run_options()); !status) {
     return status.error();
   }
   return session;
-}
-
-Result<std::vector<float>> TuneTrial::run_chain(Session& session, const AfterEvaluation& after,
-                                                const OnEvaluation& on_evaluation) const {
-  std::vector<float> x(static_cast<std::size_t>(session.elements()));
-  fill_normal({kSeed, 0, kStartStream}, x, team_);
-  std::vector<float> workspace(
-      static_cast<std::size_t>(sampler_workspace_floats(options_, session.elements())));
-  int step = 0;
-  const auto denoise = [&](std::span<const float> in, int /*timestep*/,
-                           std::span<float> eps) -> Status {
-    if (!on_evaluation(step, steps())) {
-      return stopped();
-    }
-    if (Status status = session.evaluate(in, step, eps, {team_, cancel_, {}}); !status) {
-      return status;
-    }
-    after(step++, in, eps);
-    return {};
-  };
-  if (Status status = sample(schedule_, options_, denoise, {}, {}, team_, x, workspace); !status) {
-    return status.error();
-  }
-  return x;
 }
 
 Status TuneTrial::run_reference(const OnEvaluation& on_evaluation) {
@@ -126,17 +97,15 @@ Status TuneTrial::run_reference(const OnEvaluation& on_evaluation) {
   if (!session) {
     return session.error();
   }
-  auto volume = run_chain(
-      *session,
-      [&](int step, std::span<const float> x, std::span<float> eps) {
-        for (TrialPoint& point : points_) {
-          if (point.step == step) {
-            point.x.assign(x.begin(), x.end());
-            point.eps.assign(eps.begin(), eps.end());
-          }
-        }
-      },
-      on_evaluation);
+  const auto keep = [&](int step, std::span<const float> x, std::span<float> eps) {
+    for (TrialPoint& point : points_) {
+      if (point.step == step) {
+        point.x.assign(x.begin(), x.end());
+        point.eps.assign(eps.begin(), eps.end());
+      }
+    }
+  };
+  auto volume = run_chain(*session, chain_, run_options(), {on_evaluation, keep});
   if (!volume) {
     return volume.error();
   }
@@ -148,7 +117,7 @@ Result<std::vector<double>> TuneTrial::distances(Session& session) {
   std::vector<double> distances;
   std::vector<float> eps(static_cast<std::size_t>(session.elements()));
   for (const TrialPoint& point : points_) {
-    if (Status status = session.evaluate(point.x, point.step, eps, {team_, cancel_, {}}); !status) {
+    if (Status status = session.evaluate(point.x, point.step, eps, run_options()); !status) {
       return status.error();
     }
     distances.push_back(relative_l2(eps, point.eps));
@@ -157,8 +126,7 @@ Result<std::vector<double>> TuneTrial::distances(Session& session) {
 }
 
 Result<double> TuneTrial::chain_distance(Session& session, const OnEvaluation& on_evaluation) {
-  auto volume = run_chain(
-      session, [](int, std::span<const float>, std::span<float>) {}, on_evaluation);
+  auto volume = run_chain(session, chain_, run_options(), {on_evaluation, {}});
   if (!volume) {
     return volume.error();
   }
@@ -169,17 +137,15 @@ Result<double> TuneTrial::chain_distance(Session& session, const OnEvaluation& o
 Result<double> TuneTrial::disturbed_distance(Session& session, double disturbance,
                                              const OnEvaluation& on_evaluation) {
   std::vector<float> direction(static_cast<std::size_t>(session.elements()));
-  fill_normal({kSeed, 0, kDisturbanceStream}, direction, team_);
+  fill_normal(kDisturbance, direction, team_);
   const double length = norm(direction);
-  const auto volume = run_chain(
-      session,
-      [&](int, std::span<const float>, std::span<float> eps) {
-        const double scale = disturbance * norm(eps) / length;
-        for (std::size_t i = 0; i < eps.size(); ++i) {
-          eps[i] = static_cast<float>(eps[i] + scale * direction[i]);
-        }
-      },
-      on_evaluation);
+  const auto disturb = [&](int, std::span<const float>, std::span<float> eps) {
+    const double scale = disturbance * norm(eps) / length;
+    for (std::size_t i = 0; i < eps.size(); ++i) {
+      eps[i] = static_cast<float>(eps[i] + scale * direction[i]);
+    }
+  };
+  const auto volume = run_chain(session, chain_, run_options(), {on_evaluation, disturb});
   if (!volume) {
     return volume.error();
   }
@@ -190,7 +156,7 @@ Result<double> TuneTrial::time(Session& session) {
   const TrialPoint& point = points_[points_.size() / 2];
   std::vector<float> eps(static_cast<std::size_t>(session.elements()));
   const auto start = std::chrono::steady_clock::now();
-  if (Status status = session.evaluate(point.x, point.step, eps, {team_, cancel_, {}}); !status) {
+  if (Status status = session.evaluate(point.x, point.step, eps, run_options()); !status) {
     return status.error();
   }
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "diffusion/sampler.h"
 #include "pipeline/bench_subject.h"
+#include "pipeline/chain.h"
+#include "pipeline/run_chain.h"
 #include "pipeline/session.h"
 #include "tune/report.h"
 
@@ -44,7 +45,7 @@ class TuneTrial {
   // The timesteps of the points.
   [[nodiscard]] std::vector<int> timesteps() const;
   // Evaluations of one chain.
-  [[nodiscard]] int steps() const { return static_cast<int>(options_.timesteps.size()); }
+  [[nodiscard]] int steps() const { return static_cast<int>(chain_.options.timesteps.size()); }
 
   // Compiled for the chain's steps; no weight is read.
   [[nodiscard]] Result<Session> compile_plan(const Plan& plan) const;
@@ -74,10 +75,7 @@ class TuneTrial {
         cancel_(cancel),
         team_(machine.threads) {}
 
-  using AfterEvaluation =
-      std::function<void(int step, std::span<const float> x, std::span<float> eps)>;
-  Result<std::vector<float>> run_chain(Session& session, const AfterEvaluation& after,
-                                       const OnEvaluation& on_evaluation) const;
+  [[nodiscard]] RunOptions run_options() const { return {team_, cancel_, {}}; }
 
   Subject* subject_;
   std::span<const float> condition_;
@@ -85,8 +83,7 @@ class TuneTrial {
   const Machine* machine_;
   const CancelToken* cancel_;
   ThreadTeam team_;
-  Schedule schedule_;
-  SamplerOptions options_;
+  Chain chain_;
   std::vector<TrialPoint> points_;
   std::vector<float> volume_;  // the strict plan's
   std::vector<float> last_;    // the last chain's

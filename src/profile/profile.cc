@@ -1,23 +1,16 @@
 #include "profile/profile.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <numeric>
+
+#include "base/quantile.h"
 
 namespace mezzotint {
 namespace {
 
 constexpr std::string_view kBottleneckNames[] = {"compute",    "L2",       "L3",       "DRAM",
                                                  "conversion", "overhead", "imbalance"};
-
-// Between the two nearest of the sorted samples.
-double quantile(const std::vector<double>& sorted, double fraction) {
-  const double position = fraction * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return std::lerp(sorted[below], sorted[above], position - static_cast<double>(below));
-}
 
 double ratio(double part, double whole) {
   return whole > 0 ? part / whole : 0;

@@ -24,7 +24,7 @@ struct Spread {
   [[nodiscard]] double relative() const;
 };
 
-// Quartiles between neighbours; all 0 without samples.
+// quantile() of base; all 0 without samples.
 [[nodiscard]] Spread spread_of(std::vector<double> samples);
 
 // What bounds an op: docs/profile.md says how it is decided.
