@@ -38,6 +38,22 @@ MedDdpmConfig published(RecipeKind recipe, std::int64_t base) {
 
 }  // namespace
 
+std::string network_words(const SubjectRequest& request) {
+  const SubjectRequest standard;
+  std::string words = request.model ? "--model " + shell_word(request.model->string())
+                                    : "--arch " + shell_word(request.arch);
+  if (request.weights != standard.weights) {
+    words += " --weights " + shell_word(request.weights);
+  }
+  if (request.variant != standard.variant) {
+    words += " --variant " + shell_word(request.variant);
+  }
+  if (!request.model && request.seed != standard.seed) {
+    words += fmt::format(" --seed {}", request.seed);
+  }
+  return words;
+}
+
 Result<MedDdpmConfig> config_from_arch(std::string_view arch) {
   const std::size_t colon = std::min(arch.find(':'), arch.size());
   const auto recipe = recipe_from_name(arch.substr(0, colon));
@@ -70,6 +86,7 @@ Result<Subject> Subject::open_files(const SubjectRequest& request) {
   }
   Subject subject;
   subject.seed_ = request.seed;
+  subject.words_ = network_words(request);
   int timesteps = kPublishedTimesteps;
   if (request.model) {
     auto model = open_model(*request.model, request.weights, nullptr, request.variant);

@@ -31,6 +31,10 @@ struct SubjectRequest {
   std::optional<std::filesystem::path> input;
 };
 
+// "--model models/demo-brain32 --weights model": names the same network on a command line, in which
+// defaults are left out.
+[[nodiscard]] std::string network_words(const SubjectRequest& request);
+
 // "whole-head:64" or "brats:64": the recipe's published topology with another number of base
 // channels (64 when left out). The list of recipes is in the error.
 Result<MedDdpmConfig> config_from_arch(std::string_view arch);
@@ -56,7 +60,7 @@ class Subject {
 
   // What a plan for it must be for.
   [[nodiscard]] PlanSubject plan_subject(Precision precision, Isa isa) const {
-    return {name_, hash_, grid_, precision, isa};
+    return {name_, hash_, grid_, precision, isa, words_};
   }
 
   // The files that it reads.
@@ -73,6 +77,7 @@ class Subject {
   Status read_input(std::string_view name, std::int64_t channels, std::vector<float>& out);
 
   std::string name_;
+  std::string words_;
   std::string hash_;
   MedDdpmConfig config_;
   std::array<std::int64_t, 3> grid_{};

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "imaging/fit.h"
+#include "pipeline/bench_subject.h"
 #include "pipeline/condition.h"
 #include "pipeline/machine.h"
 #include "runtime/listener.h"
@@ -35,6 +36,23 @@ Status check_settings(const GenerateRequest& request) {
   return {};
 }
 
+std::string words_of(const GenerateRequest& request) {
+  SubjectRequest subject;
+  subject.model = request.model;
+  subject.weights = request.weights;
+  subject.variant = request.variant;
+  return network_words(subject);
+}
+
+// As far as it is known before the model is open.
+std::string command_for_plan(const GenerateRequest& request) {
+  PlanSubject here;
+  here.words = words_of(request);
+  here.precision = *precision_from_name(request.precision);
+  here.grid = request.size.value_or(here.grid);
+  return tune_command(here, *request.plan);
+}
+
 }  // namespace
 
 Result<Painter> Painter::open(const GenerateRequest& request, const CancelToken* cancel) {
@@ -50,7 +68,7 @@ Result<Painter> Painter::open(const GenerateRequest& request, const CancelToken*
   painter.team_ = ThreadTeam(painter.machine_.threads);
   painter.backend_ = this_backend();
   if (request.plan) {
-    auto plan = read_plan(*request.plan);
+    auto plan = read_plan(*request.plan, command_for_plan(request));
     if (!plan) {
       return plan.error();
     }
@@ -115,12 +133,14 @@ Result<Plan> Painter::plan_on(const Dims3& grid) const {
   if (!plan_) {
     return Plan{precision};
   }
-  if (Status status =
-          check_plan_fits(*plan_, {model_.name(), model_.sha256, grid, precision, machine_.isa});
-      !status) {
+  const PlanSubject here{model_.name(), model_.sha256, grid,
+                         precision,     machine_.isa,  words_of(*request_)};
+  if (Status status = check_plan_fits(*plan_, here); !status) {
     return status.error();
   }
-  return plan_->plan;
+  Plan plan = plan_->plan;
+  plan.source.again = tune_command(here, plan.source.file);
+  return plan;
 }
 
 Status Painter::load() {

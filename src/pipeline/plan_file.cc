@@ -213,20 +213,32 @@ std::string plan_json(const PlanFile& plan) {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-Result<PlanFile> read_plan(const std::filesystem::path& path) {
+std::string tune_command(const PlanSubject& here, const std::filesystem::path& path) {
+  std::string command = fmt::format("mezzotint tune {}", here.words);
+  if (here.grid[0] > 0) {
+    command += fmt::format(" --size {}", size_text(here.grid));
+  }
+  const auto beside = path.parent_path() / ("new-" + path.filename().string());
+  return fmt::format("{} --precision {} --out {}", command, name_of(here.precision),
+                     shell_word(beside.string()));
+}
+
+Result<PlanFile> read_plan(const std::filesystem::path& path, const std::string& again) {
   const auto bytes = read_file(path, kLargestFile);
   if (!bytes) {
     return bytes.error();
   }
   const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
   PlanFile plan;
-  const JsonForm form{kKind, PlanFile::kSchema, "make one with mezzotint tune"};
+  const std::string remedy = "make one with " + again;
+  const JsonForm form{kKind, PlanFile::kSchema, remedy};
   if (Status status = read_json(text, path.string(), kLargestFile, form,
                                 [&](JsonFields& fields) { plan = read_fields(fields); });
       !status) {
     return status.error();
   }
   plan.name = path.filename().string();
+  plan.plan.source = {path.string(), again};
   plan.sha256 = sha256_hex(*bytes);
   return plan;
 }
@@ -234,10 +246,9 @@ Result<PlanFile> read_plan(const std::filesystem::path& path) {
 Status check_plan_fits(const PlanFile& plan, const PlanSubject& here) {
   const PlanSubject& made = plan.subject;
   const auto refuse = [&](std::string_view what, std::string_view in_file, std::string_view now) {
-    return invalid_input(
-        "{}: this plan is for {} {}, here it is {}: make another with mezzotint tune --size {} "
-        "--precision {} --out FILE",
-        plan.name, what, in_file, now, size_text(here.grid), name_of(here.precision));
+    const std::string& file = plan.plan.source.file;
+    return invalid_input("{}: this plan is for {} {}, here it is {}: make another with {}", file,
+                         what, in_file, now, tune_command(here, file));
   };
   if (made.model_sha256 != here.model_sha256) {
     const auto model = [](const PlanSubject& subject) {
@@ -259,7 +270,7 @@ Status check_plan_fits(const PlanFile& plan, const PlanSubject& here) {
 }
 
 Result<PlanFile> plan_for(const std::filesystem::path& path, const PlanSubject& here) {
-  auto plan = read_plan(path);
+  auto plan = read_plan(path, tune_command(here, path));
   if (!plan) {
     return plan;
   }

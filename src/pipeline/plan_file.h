@@ -21,6 +21,8 @@ struct PlanSubject {
   std::array<std::int64_t, 3> grid{};  // x, y, z
   Precision precision = Precision::kFp32;
   Isa isa = Isa::kAvx2;
+  // That name the network on a command line: "--model models/demo-brain32". Not in a file.
+  std::string words = {};
 };
 
 // How it was found. All for people; nothing here decides anything.
@@ -51,14 +53,20 @@ struct PlanFile {
 // they are longer than it allows.
 [[nodiscard]] std::string plan_json(const PlanFile& plan);
 
+// "mezzotint tune --model M --size 64x64x64 --precision fp32 --out new-plan.json": what makes a
+// plan for `here` and leaves the one in `path`. Without a size where the grid is not known yet (0).
+[[nodiscard]] std::string tune_command(const PlanSubject& here, const std::filesystem::path& path);
+
 // Whatever the file holds: one error, or a plan whose every key was understood. kUnsupported for
 // another schema. Whether ops and implementations of these names exist is for compile() to say.
-Result<PlanFile> read_plan(const std::filesystem::path& path);
+// `again`, for errors: what makes another.
+Result<PlanFile> read_plan(const std::filesystem::path& path,
+                           const std::string& again = "mezzotint tune");
 
 // kInvalidInput when it was made for something else than `here`, which the line names.
 Status check_plan_fits(const PlanFile& plan, const PlanSubject& here);
 
-// Reads and checks.
+// Reads and checks; errors of the plan later on, too, give the command for `here`.
 Result<PlanFile> plan_for(const std::filesystem::path& path, const PlanSubject& here);
 
 }  // namespace mezzotint

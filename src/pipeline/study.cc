@@ -164,17 +164,19 @@ class StudyJob {
   }
 
   Status add_given_plan() {
-    const auto file = read_plan(*request_.plan);
+    auto file = read_plan(
+        *request_.plan,
+        tune_command(subject_.plan_subject(Precision::kFp32, machine_.isa), *request_.plan));
     if (!file) {
       return file.error();
     }
-    if (Status status =
-            check_plan_fits(*file, subject_.plan_subject(file->plan.precision, machine_.isa));
-        !status) {
+    const PlanSubject here = subject_.plan_subject(file->plan.precision, machine_.isa);
+    if (Status status = check_plan_fits(*file, here); !status) {
       return status;
     }
+    file->plan.source.again = tune_command(here, *request_.plan);
     add_row(kTuned, "the plan of mezzotint tune", "");
-    candidates_.push_back({study_.rows.size() - 1, file->plan, {}});
+    candidates_.push_back({study_.rows.size() - 1, std::move(file->plan), {}});
     return {};
   }
 
@@ -193,6 +195,7 @@ class StudyJob {
     tuning.mask = request_.mask;
     tuning.memory_limit = request_.memory_limit;
     tuning.force = request_.force;
+    tuning.on_note = [this](const std::string& note) { tell("note: " + note); };
     std::string stage;
     const auto tuned = tune_model(
         tuning, backend_, machine_,

@@ -123,6 +123,9 @@ class Tuner {
     report_.cache = cache_->path().string();
     if (!cache_->note().empty()) {
       report_.notes.push_back(cache_->note());
+      if (request_.on_note) {
+        request_.on_note(cache_->note());
+      }
     }
     return {};
   }

@@ -29,6 +29,8 @@ struct TuneRequest {
   std::optional<std::uint64_t> memory_limit;
   bool force = false;  // also on a busy machine: MeasuringOptions::force
   StopwatchOptions stopwatch;
+  // Told what the report's notes will say of the cache, before it is used; may be empty.
+  std::function<void(const std::string& note)> on_note = {};
 };
 
 struct TuneProgress {

@@ -79,7 +79,9 @@ TEST_F(GeneratePlan, ServesABatch) {
 }
 
 TEST_F(GeneratePlan, IsRefusedForAnythingElse) {
-  const std::string tune = "make another with mezzotint tune --size 8x10x12 --precision fp32 --out";
+  const std::string tune = "mezzotint tune --model " + in_folder("model.safetensors").string() +
+                           " --size 8x10x12 --precision fp32 --out " +
+                           in_folder("new-plan.json").string();
   const Json plan = plan_;
   const auto refuse = [&](const char* key, const Json& value,
                           const std::vector<std::string>& parts) {
@@ -93,11 +95,16 @@ TEST_F(GeneratePlan, IsRefusedForAnythingElse) {
   refuse("/precision", "strict", {"is for precision strict, here it is fp32", tune});
   refuse("/isa", sidecar_.at("Isa") == "amx" ? "avx2" : "amx",
          {"is for instruction set ", "here it is ", tune});
-  refuse("/schema", 2, {"plan.json: is a mezzotint plan of schema 2, this version reads 1"});
-  refuse("/kind", "profile", {"plan.json: is no mezzotint plan"});
-  refuse("/ops/out.2", {{"kernel", "x"}}, {"`ops.out.2.kernel`: unknown key"});
-  refuse("/ops/nowhere", Json::object(), {"plan: the model has no op `nowhere`"});
-  refuse("/ops/out.2", {{"implementation", "x"}}, {"op out.2", "the plan asks for `x`"});
+  const std::string make = "; make one with " + tune;
+  refuse("/schema", 2, {"plan.json: is a mezzotint plan of schema 2, this version reads 1" + make});
+  refuse("/kind", "profile", {"plan.json: is no mezzotint plan" + make});
+  refuse("/ops/out.2", {{"kernel", "x"}}, {"`ops.out.2.kernel`: unknown key", make});
+  refuse("/ops/nowhere", Json::object(),
+         {"plan.json: the model has no op `nowhere`: make another with " + tune});
+  refuse("/ops/out.2", {{"implementation", "x"}},
+         {"plan.json: op out.2", "the plan asks for `x`", tune});
+  refuse("/ops/out.2", {{"fuse", {"upsample"}}},
+         {"plan.json: op out.2 cannot fuse upsample", tune});
   expect_refused(with("--plan", in_folder("none.json").string()), {"none.json"});
 }
 

@@ -177,18 +177,21 @@ TEST(PlanFile, RefusesTheDensestFile) {
 // The line names what the plan is for, what was asked of it, and how to get another.
 TEST(PlanFile, FitsOnlyWhatItIsFor) {
   PlanFile plan = example();
-  plan.name = "plan.json";
-  const PlanSubject right = plan.subject;
+  plan.plan.source.file = "plans/my plan.json";
+  PlanSubject right = plan.subject;
+  right.words = "--model model.pt --weights model";
   EXPECT_TRUE(check_plan_fits(plan, right).ok());
 
   PlanSubject other = right;
   other.model = "renamed.pt";
   EXPECT_TRUE(check_plan_fits(plan, other).ok());
   other.model_sha256 = std::string(64, 'b');
-  expect_error(check_plan_fits(plan, other),
-               "plan.json: this plan is for model `model.pt` (SHA-256 aaaaaaaaaaaa...), here it is "
-               "`renamed.pt` (SHA-256 bbbbbbbbbbbb...): make another with mezzotint tune --size "
-               "16x24x32 --precision strict --out FILE");
+  expect_error(
+      check_plan_fits(plan, other),
+      "plans/my plan.json: this plan is for model `model.pt` (SHA-256 aaaaaaaaaaaa...), here it is "
+      "`renamed.pt` (SHA-256 bbbbbbbbbbbb...): make another with mezzotint tune "
+      "--model model.pt --weights model --size 16x24x32 --precision strict --out "
+      "'plans/new-my plan.json'");
   other = right;
   other.grid = {32, 24, 16};
   expect_error(check_plan_fits(plan, other), "for size 16x24x32, here it is 32x24x16: make");
@@ -198,6 +201,29 @@ TEST(PlanFile, FitsOnlyWhatItIsFor) {
   other = right;
   other.isa = Isa::kAvx2;
   expect_error(check_plan_fits(plan, other), "for instruction set avx512, here it is avx2: make");
+}
+
+// Before the model is open, its size is not known.
+TEST(PlanFile, NamesTheCommandThatMakesAnother) {
+  PlanSubject here;
+  here.words = "--arch brats:32";
+  here.precision = Precision::kFast;
+  EXPECT_EQ(tune_command(here, "plan.json"),
+            "mezzotint tune --arch brats:32 --precision fast --out new-plan.json");
+  const TemporaryFile file("{}");
+  expect_error(read_plan(file.path(), "mezzotint tune X"),
+               "is no mezzotint plan; make one with mezzotint tune X");
+}
+
+TEST(PlanFile, ThatCannotBeObeyedIsNamedWithWhatToDo) {
+  Plan plan;
+  EXPECT_EQ(plan.refusal(ErrorCode::kInvalidInput, "op a cannot", "leave it out").message,
+            "plan: op a cannot: leave it out");
+  plan.source = {"p.json", "mezzotint tune X"};
+  EXPECT_EQ(plan.refusal(ErrorCode::kInvalidInput, "op a cannot", "leave it out").message,
+            "p.json: op a cannot: leave it out, or make another with mezzotint tune X");
+  EXPECT_EQ(plan.refusal(ErrorCode::kUnsupported, "op a cannot").message,
+            "p.json: op a cannot: make another with mezzotint tune X");
 }
 
 }  // namespace
