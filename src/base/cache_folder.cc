@@ -56,11 +56,16 @@ Result<std::filesystem::path> make_cache_folder(const std::filesystem::path& giv
   const int failure = make_folders(*path);
   struct stat status {};
   if (::stat(path->c_str(), &status) != 0) {
+    const int reason = failure == 0 ? errno : failure;
+    const bool dangling = ::lstat(path->c_str(), &status) == 0 && S_ISLNK(status.st_mode);
     return resource_error("{}: cannot create the cache folder: {}; pass another with --cache",
-                          path->string(), std::strerror(failure == 0 ? errno : failure));
+                          path->string(),
+                          dangling ? "a symbolic link to nothing is there" : std::strerror(reason));
   }
   if (!S_ISDIR(status.st_mode)) {
-    return invalid_input("{}: is not a folder, expected one for the cache", path->string());
+    return invalid_input(
+        "{}: is not a folder, expected one for the cache; pass another with --cache",
+        path->string());
   }
   return path;
 }

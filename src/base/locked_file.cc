@@ -28,6 +28,23 @@ Error cannot_write(const std::filesystem::path& path, int failure) {
   return resource_error("{}: cannot write: {}", path.string(), std::strerror(failure));
 }
 
+// The system's own words for these are about its flags.
+Error cannot_open(const std::filesystem::path& path, int failure) {
+  struct stat status {};
+  const bool is_there = ::lstat(path.c_str(), &status) == 0;
+  if (is_there && S_ISLNK(status.st_mode)) {
+    return invalid_input("{}: is a symbolic link, which is not followed", path.string());
+  }
+  if (is_there && S_ISDIR(status.st_mode)) {
+    return invalid_input("{}: is a folder, expected a file", path.string());
+  }
+  if (is_there && !S_ISREG(status.st_mode)) {
+    return invalid_input("{}: not a regular file", path.string());
+  }
+  return make_error(failure == ENOENT ? ErrorCode::kNotFound : ErrorCode::kInvalidInput,
+                    "{}: cannot open: {}", path.string(), std::strerror(failure));
+}
+
 }  // namespace
 
 LockedFile::LockedFile(Descriptor descriptor, std::filesystem::path path)
@@ -41,8 +58,7 @@ Result<LockedFile> LockedFile::open(const std::filesystem::path& path) {
     // O_NONBLOCK: opening a named pipe must not hang before the type is known.
     Descriptor descriptor(::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (!descriptor.is_open()) {
-      const ErrorCode code = errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kInvalidInput;
-      return make_error(code, "{}: cannot open: {}", path.string(), std::strerror(errno));
+      return cannot_open(path, errno);
     }
     struct stat status {};
     if (::fstat(descriptor.number(), &status) != 0 || !S_ISREG(status.st_mode)) {

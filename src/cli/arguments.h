@@ -32,7 +32,4 @@ std::string expected_number(std::string_view type, std::string_view word);
 // hold all of that.
 std::string on_one_line(std::string_view text);
 
-// As one word of a POSIX shell: in single quotes where it needs them.
-std::string shell_word(std::string_view text);
-
 }  // namespace mezzotint::cli

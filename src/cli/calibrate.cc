@@ -9,7 +9,6 @@
 #include "base/system.h"
 #include "base/thread_team.h"
 #include "cli/arguments.h"
-#include "cli/columns.h"
 #include "cli/print.h"
 #include "profile/calibration_file.h"
 
@@ -30,18 +29,20 @@ std::string spread_text(const Calibration& calibration) {
 
 }  // namespace
 
-Result<Calibration> calibrate_machine(const Backend& backend, const Machine& machine,
-                                      const CalibrationWords& words, const CancelToken& cancel) {
+Result<CachedCalibration> calibrate_machine(const Backend& backend, const Machine& machine,
+                                            const CalibrationWords& words,
+                                            const CancelToken& cancel) {
   CalibrationRequest request{words.cache, words.recalibrate, {}};
+  request.on_note = [](const std::string& note) {
+    print_to(stderr, "note: {}\n", on_one_line(note));
+  };
+  request.on_measure = [] { print_to(stderr, "calibrating this machine, about ten seconds\n"); };
   if (words.memory_limit) {
     request.effort.most_bytes = bytes_below(*words.memory_limit);
   }
   auto cached = cached_calibration(backend, machine, ThreadTeam(machine.threads), request, &cancel);
   if (!cached) {
     return cached.error();
-  }
-  for (const std::string& note : cached->notes) {
-    print_to(stderr, "{}", wrap(on_one_line(note), 0));
   }
   const Calibration& calibration = cached->calibration;
   if (cached->measured) {
@@ -53,7 +54,7 @@ Result<Calibration> calibrate_machine(const Backend& backend, const Machine& mac
     return resource_error("machine is busy: calibration has {}, at most {:.0f} %; wait, or --force",
                           spread_text(calibration), 100 * kMostCalibrationSpread);
   }
-  return std::move(cached->calibration);
+  return cached;
 }
 
 }  // namespace mezzotint::cli

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "pipeline/profile_model.h"
+#include "profile/calibration_file.h"
 
 namespace mezzotint::cli {
 
@@ -16,9 +17,10 @@ struct CalibrationWords {
   std::optional<std::uint64_t> memory_limit;  // of the whole process
 };
 
-// From the cache, else measured, which takes seconds; notes go to stderr. kResource when the
-// machine is too busy and that is not forced.
-Result<Calibration> calibrate_machine(const Backend& backend, const Machine& machine,
-                                      const CalibrationWords& words, const CancelToken& cancel);
+// From the cache, else measured, which takes seconds; notes go to stderr, too, a line each, as soon
+// as they are known. kResource when the machine is too busy and that is not forced.
+Result<CachedCalibration> calibrate_machine(const Backend& backend, const Machine& machine,
+                                            const CalibrationWords& words,
+                                            const CancelToken& cancel);
 
 }  // namespace mezzotint::cli

@@ -41,17 +41,9 @@ struct ProfileArguments {
 
 // The words that name the same network at the same size, for a shell.
 std::string words_of(const ProfileArguments& arguments) {
-  const SubjectRequest& subject = arguments.subject;
-  std::string words = subject.model ? "--model " + shell_word(subject.model->string())
-                                    : "--arch " + shell_word(subject.arch);
+  std::string words = network_words(arguments.subject);
   if (!arguments.size.empty()) {
     words += " --size " + arguments.size;
-  }
-  if (subject.weights != SubjectRequest().weights) {
-    words += " --weights " + shell_word(subject.weights);
-  }
-  if (subject.variant != SubjectRequest().variant) {
-    words += " --variant " + shell_word(subject.variant);
   }
   return words;
 }
@@ -121,16 +113,25 @@ int run_job(Job& job, const SubjectRequest& request) {
                          grid_text(subject->grid()), format_bytes(predicted_bytes)),
              0));
   };
-  const auto profile = profile_model(
-      *subject, *job.backend, job.machine,
-      [&] {
-        return calibrate_machine(*job.backend, job.machine,
-                                 {job.arguments.cache, job.arguments.recalibrate, job.options.force,
-                                  job.options.memory_limit},
-                                 job.cancel);
-      },
-      job.options, &job.cancel);
-  return profile ? print_results(job, *profile, files) : fail(profile.error());
+  std::vector<std::string> notes;
+  const auto calibrate = [&]() -> Result<Calibration> {
+    auto cached = calibrate_machine(*job.backend, job.machine,
+                                    {job.arguments.cache, job.arguments.recalibrate,
+                                     job.options.force, job.options.memory_limit},
+                                    job.cancel);
+    if (!cached) {
+      return cached.error();
+    }
+    notes = std::move(cached->notes);
+    return std::move(cached->calibration);
+  };
+  auto profile =
+      profile_model(*subject, *job.backend, job.machine, calibrate, job.options, &job.cancel);
+  if (!profile) {
+    return fail(profile.error());
+  }
+  profile->warnings.insert(profile->warnings.begin(), notes.begin(), notes.end());
+  return print_results(job, *profile, files);
 }
 
 int run_profile(const ProfileArguments& arguments, const CancelToken& cancel) {

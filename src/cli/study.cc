@@ -61,10 +61,11 @@ int run_study(StudyArguments arguments, const CancelToken& cancel) {
   const auto backend = this_backend();
   const auto study = study_med_ddpm(
       request, *backend, *machine,
-      [&] {
-        return calibrate_machine(*backend, *machine,
-                                 {request.cache, false, request.force, request.memory_limit},
-                                 cancel);
+      [&]() -> Result<Calibration> {
+        auto cached =
+            calibrate_machine(*backend, *machine,
+                              {request.cache, false, request.force, request.memory_limit}, cancel);
+        return cached ? Result<Calibration>(std::move(cached->calibration)) : cached.error();
       },
       [](std::string_view what) { print_to(stderr, "{}\n", what); }, &cancel);
   if (!study) {

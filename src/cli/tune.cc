@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/arguments.h"
+#include "cli/print.h"
 #include "cli/tune_print.h"
 #include "cli/verb.h"
 #include "pipeline/machine.h"
@@ -56,6 +57,10 @@ int run_tune(const TuneArguments& arguments, const CancelToken& cancel) {
     return fail(machine.error());
   }
   TuneScreen screen;
+  request.on_note = [&](const std::string& note) {
+    screen.close();
+    print_to(stderr, "note: {}\n", on_one_line(note));
+  };
   const auto tuned = tune_model(
       request, *this_backend(), *machine,
       [&](const TuneProgress& progress) { screen.show(progress); }, &cancel);

@@ -113,6 +113,18 @@ bool same_subject(const Calibration& a, const Calibration& b) {
          a.version == b.version;
 }
 
+// What is in the place of the file and can be neither read nor replaced; empty: nothing is.
+std::string obstacle(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) {
+    return "";
+  }
+  return fmt::format("{}: is {}, expected a file; remove it, or pass another folder with --cache",
+                     path.string(),
+                     std::filesystem::is_directory(status) ? "a folder" : "not a regular file");
+}
+
 // kNotFound: nothing was kept yet.
 Result<Calibration> read_kept(const std::filesystem::path& path, const Calibration& subject) {
   const auto bytes = read_file(path, kMostBytes);
@@ -197,23 +209,38 @@ Result<CachedCalibration> cached_calibration(const Backend& backend, const Machi
                                              const CalibrationRequest& request,
                                              const CancelToken* cancel) {
   CachedCalibration result;
+  const auto note = [&](std::string text) {
+    if (request.on_note) {
+      request.on_note(text);
+    }
+    result.notes.push_back(std::move(text));
+  };
+  const auto not_kept = [&](std::string_view why) {
+    note(fmt::format("The calibration is not kept: {}.", why));
+    result.path.clear();
+  };
   const Calibration subject = subject_of(machine, team);
   const auto folder = make_cache_folder(request.cache);
-  if (folder) {
-    result.path = *folder / calibration_file_name(subject);
+  if (!folder) {
+    not_kept(folder.error().message);
   } else {
-    result.notes.push_back(fmt::format("The calibration is not kept: {}.", folder.error().message));
+    result.path = *folder / calibration_file_name(subject);
+    if (const std::string what = obstacle(result.path); !what.empty()) {
+      not_kept(what);
+    }
   }
-  if (folder && !request.fresh) {
+  if (!result.path.empty() && !request.fresh) {
     auto kept = read_kept(result.path, subject);
     if (kept) {
       result.calibration = *std::move(kept);
       return result;
     }
     if (kept.error().code != ErrorCode::kNotFound) {
-      result.notes.push_back(
-          fmt::format("The calibration was measured anew: {}.", kept.error().message));
+      note(fmt::format("The calibration is measured anew: {}.", kept.error().message));
     }
+  }
+  if (request.on_measure) {
+    request.on_measure();
   }
   auto measured = calibrate(backend, machine, team, cancel, request.effort);
   if (!measured) {
@@ -222,13 +249,11 @@ Result<CachedCalibration> cached_calibration(const Backend& backend, const Machi
   result.calibration = *std::move(measured);
   result.measured = true;
   if (!result.calibration.is_good()) {
+    note(why_not_kept(result.calibration));
     result.path.clear();
-    result.notes.push_back(why_not_kept(result.calibration));
-  } else if (folder) {
+  } else if (!result.path.empty()) {
     if (Status status = keep(result.calibration, result.path); !status) {
-      result.notes.push_back(
-          fmt::format("The calibration is not kept: {}.", status.error().message));
-      result.path.clear();
+      not_kept(status.error().message);
     }
   }
   return result;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,9 @@ struct CalibrationRequest {
   std::filesystem::path cache;  // a folder; empty: the usual one, see base/cache_folder.h
   bool fresh = false;           // measure even if there is a file
   CalibrationEffort effort;
+  // Told each of the notes at once, and before a measurement begins; both may be empty.
+  std::function<void(const std::string& note)> on_note = {};
+  std::function<void()> on_measure = {};
 };
 
 struct CachedCalibration {
@@ -40,7 +44,8 @@ struct CachedCalibration {
 
 // Reads the calibration of this machine, team and version from the cache, or measures and keeps it
 // there. A file that is damaged or belongs to something else is replaced, and a cache that cannot
-// be used only costs the next run the time: both are notes. One that is not good
+// be used, or that has something else in the file's place, only costs the next run the time: all
+// are notes. Links are read, and replaced themselves. One that is not good
 // (Calibration::is_good) is not kept, which is a note, too. Fails as calibrate() does.
 [[nodiscard]] Result<CachedCalibration> cached_calibration(const Backend& backend,
                                                            const Machine& machine,

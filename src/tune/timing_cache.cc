@@ -17,7 +17,8 @@
 namespace mezzotint {
 namespace {
 
-constexpr std::string_view kMagic = "mezzotint timings 1";
+constexpr std::string_view kMagic = "mezzotint timings ";
+constexpr int kForm = 1;
 // Of a comparison, where a timing has its implementation: the default's side; the two ratios in the
 // place of seconds and spread.
 constexpr std::string_view kStandardSide = "standard-side";
@@ -90,7 +91,18 @@ std::optional<Entry> parse_line(std::string_view line) {
 }
 
 std::string header_of(std::string_view scope) {
-  return fmt::format("{}: {}\n", kMagic, scope);
+  return fmt::format("{}{}: {}\n", kMagic, kForm, scope);
+}
+
+// What a header says that timings are valid for; nothing when it is no header of this form.
+std::optional<std::string_view> scope_of(std::string_view text) {
+  static const std::string start = header_of("");
+  const std::string_view before = std::string_view(start).substr(0, start.size() - 1);
+  const std::size_t end = text.find('\n');
+  if (end == std::string_view::npos || !text.starts_with(before)) {
+    return std::nullopt;
+  }
+  return text.substr(before.size(), end - before.size());
 }
 
 struct Content {
@@ -134,6 +146,22 @@ Result<LockedFile> open_or_create(const std::filesystem::path& path, std::string
   return file || file.error().code != ErrorCode::kNotFound ? std::move(file) : std::move(created);
 }
 
+Error with_remedy(const Error& error) {
+  const bool can_go = error.code == ErrorCode::kInvalidInput;
+  return make_error(error.code, "{}; {}pass another folder with --cache", error.message,
+                    can_go ? "remove it, or " : "");
+}
+
+// Why nothing of a file is used. `start`: of its content.
+std::string why_anew(const std::filesystem::path& path, std::string_view start) {
+  if (!start.starts_with(kMagic)) {
+    return fmt::format("{}: not a file of timings", path.string());
+  }
+  start.remove_prefix(kMagic.size());
+  return fmt::format("{}: timings of another form or machine, {}", path.string(),
+                     in_quotes(start.substr(0, start.find('\n'))));
+}
+
 // Writes the new file beside the old one, which stays when that fails (a full disk).
 Result<LockedFile> replace(const std::filesystem::path& path, std::string_view text) {
   const std::filesystem::path beside = path.string() + ".new";
@@ -168,16 +196,17 @@ Result<TimingCache> TimingCache::open(const std::filesystem::path& folder,
       folder / fmt::format("timings-{}.txt", hash_of(scope, kHashDigits / 2));
   auto file = open_or_create(path, header);
   if (!file) {
-    return file.error();
+    return with_remedy(file.error());
   }
   const auto bytes = read_file(path, kMostBytes);
-  Content content;
+  std::string_view read;
   if (bytes) {
-    content = parse({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, header);
+    read = {reinterpret_cast<const char*>(bytes->data()), bytes->size()};
   }
+  Content content = parse(read, header);
   std::string note;
   if (!content.has_header) {
-    note = fmt::format("{}: not a file of timings, written anew", path.string());
+    note = (bytes ? why_anew(path, read) : bytes.error().message) + ": written anew";
   } else if (content.dropped > 0) {
     note = fmt::format("{}: {} damaged line{} dropped", path.string(), content.dropped,
                        content.dropped == 1 ? "" : "s");
@@ -189,13 +218,38 @@ Result<TimingCache> TimingCache::open(const std::filesystem::path& folder,
   if (!note.empty()) {
     file = replace(path, text);
     if (!file) {
-      return file.error();
+      return with_remedy(file.error());
     }
   }
   TimingCache cache(std::move(*file), note.empty() ? bytes->size() : text.size());
   cache.note_ = std::move(note);
   cache.timings_ = std::move(content.timings);
   return cache;
+}
+
+bool is_timings(std::string_view start) {
+  return start.starts_with(kMagic);
+}
+
+Result<TimingsSummary> summarize_timings(const std::filesystem::path& path) {
+  const auto bytes = read_file(path, kMostBytes);
+  if (!bytes) {
+    return bytes.error();
+  }
+  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  const auto scope = scope_of(text);
+  if (!scope) {
+    return unsupported("{}: {}, this version reads form {}: mezzotint tune writes it anew",
+                       path.string(), in_quotes(text.substr(0, text.find('\n'))), kForm);
+  }
+  const Content content = parse(text, header_of(*scope));
+  TimingsSummary summary{kForm, std::string(*scope), 0, 0, content.dropped};
+  for (const auto& [key, timing] : content.timings) {
+    const std::string_view what = std::string_view(key).substr(key.find(' ') + 1);
+    summary.comparisons += what == kRatios ? 1 : 0;
+    summary.timings += what == kRatios || what == kStandardSide ? 0 : 1;
+  }
+  return summary;
 }
 
 std::optional<OpTiming> TimingCache::find(std::string_view op,

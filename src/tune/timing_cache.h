@@ -18,13 +18,29 @@ namespace mezzotint {
 // processor, ISA and number of threads.
 [[nodiscard]] std::string timing_scope(const Backend& backend, const Machine& machine);
 
+// What a file holds, for who asks about it.
+struct TimingsSummary {
+  int form = 0;
+  std::string scope;  // timing_scope(), as the file has it
+  int timings = 0;    // of single ops
+  int comparisons = 0;
+  int damaged = 0;  // lines
+};
+
+// Whether a file that begins so is one of timings, of whatever form.
+[[nodiscard]] bool is_timings(std::string_view start);
+
+// Reads without holding the file. kUnsupported for another form.
+[[nodiscard]] Result<TimingsSummary> summarize_timings(const std::filesystem::path& path);
+
 // One process at a time holds a file. Each timing is on disk, whole, before the next is measured;
 // a process that is killed loses at most the line it was writing.
 class TimingCache {
  public:
   // In `folder`, which exists. A file of this scope is read: lines that are damaged are dropped,
-  // and a file that is none of ours or another scope's is written anew; notes() says so. kResource
-  // when another process holds it or it cannot be written.
+  // and a file that is none of ours, another scope's, or larger than 64 MB is written anew; note()
+  // says so. What is no regular file is refused and left alone. The line says what to do; kResource
+  // when another process holds the file or it cannot be written.
   static Result<TimingCache> open(const std::filesystem::path& folder, const std::string& scope);
 
   [[nodiscard]] const std::filesystem::path& path() const { return file_.path(); }

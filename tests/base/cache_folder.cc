@@ -87,9 +87,20 @@ TEST_F(CacheFolderTest, AnExistingFolderKeepsItsMode) {
 
 TEST_F(CacheFolderTest, AFileInTheWayIsAnError) {
   put(in("file"), "text");
-  expect_error(make_cache_folder(in("file")), ErrorCode::kInvalidInput, "is not a folder");
+  expect_error(make_cache_folder(in("file")), ErrorCode::kInvalidInput,
+               "is not a folder, expected one for the cache; pass another with --cache");
   expect_error(make_cache_folder(in("file") / "below"), ErrorCode::kResource, "Not a directory");
   EXPECT_EQ(get(in("file")), "text");
+}
+
+TEST_F(CacheFolderTest, ALinkIsFollowedToAFolderAndNamedWhereItLeadsNowhere) {
+  ASSERT_TRUE(make_cache_folder(in("real")).ok());
+  std::filesystem::create_symlink(in("real"), in("link"));
+  EXPECT_TRUE(make_cache_folder(in("link")).ok());
+  std::filesystem::create_symlink(in("nothing"), in("dangling"));
+  expect_error(make_cache_folder(in("dangling")), ErrorCode::kResource,
+               "a symbolic link to nothing is there; pass another with --cache");
+  EXPECT_FALSE(std::filesystem::exists(in("nothing")));
 }
 
 TEST_F(CacheFolderTest, AFolderThatCannotBeCreatedIsAnError) {

@@ -56,9 +56,10 @@ TEST_F(LockedFileTest, OpensRegularFilesOnly) {
   std::filesystem::create_symlink("target", in("link"));
   ASSERT_EQ(::mkfifo(in("pipe").c_str(), 0600), 0);
   expect_error(LockedFile::open(in("absent")), ErrorCode::kNotFound, "absent");
-  expect_error(LockedFile::open(in("link")), ErrorCode::kInvalidInput, "link: cannot open");
+  expect_error(LockedFile::open(in("link")), ErrorCode::kInvalidInput,
+               "link: is a symbolic link, which is not followed");
   expect_error(LockedFile::open(in("pipe")), ErrorCode::kInvalidInput, "pipe: ");
-  expect_error(LockedFile::open(in("")), ErrorCode::kInvalidInput, "cannot open");
+  expect_error(LockedFile::open(in("")), ErrorCode::kInvalidInput, "is a folder, expected a file");
   expect_error(LockedFile::create(in("link"), {}, 2), ErrorCode::kInvalidInput, "appeared");
   expect_error(LockedFile::create(in("absent") / "a", {}, 2), ErrorCode::kResource,
                "cannot create a file here");

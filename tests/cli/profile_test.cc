@@ -1,6 +1,7 @@
 // mezzotint profile as a user runs it.
 #include <algorithm>
 #include <csignal>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "base/system.h"
@@ -27,6 +28,16 @@ class ProfileProgram : public GenerateTest {
   }
   [[nodiscard]] Flags with(const std::string& flag, const std::string& value) const {
     return usual().set(flag, value);
+  }
+  // The only file of the cache.
+  [[nodiscard]] std::filesystem::path calibration_file() const {
+    return std::filesystem::directory_iterator(in_folder("cache"))->path();
+  }
+  void keep_figures(const std::function<void(Calibration&)>& change) const {
+    auto machine = read_calibration(read_text(calibration_file()), "kept");
+    ASSERT_TRUE(machine) << machine.error().message;
+    change(*machine);
+    write_text(calibration_file(), calibration_json(*machine));
   }
 };
 
@@ -121,6 +132,66 @@ TEST_F(ProfileProgram, RefusesAPlanForSomethingElse) {
   write_text(in_folder("plan.json"), "{}");
   expect_refused(with("--plan", in_folder("plan.json").string()), {"plan.json"});
   expect_refused(with("--plan", in_folder("none.json").string()), {"none.json"});
+}
+
+// Rates that any op exceeds.
+TEST_F(ProfileProgram, WarnsOfOpsThatAreFasterThanTheMachine) {
+  keep_figures([](Calibration& machine) {
+    machine.units[0].one_thread = machine.units[0].all_threads = 1e6;
+    for (MemoryLevel& level : machine.levels) {
+      level.one_thread = level.all_threads = 1e6;
+    }
+  });
+  const CommandResult result = run(usual());
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.err.find("warning: The calibration or the work model is off: "),
+            std::string::npos)
+      << result.err;
+}
+
+TEST_F(ProfileProgram, MeasuresTheMachineAnewOnRequestAlone) {
+  const std::string kept = read_text(calibration_file());
+  const CommandResult plain = run(usual());
+  ASSERT_EQ(plain.exit_code, 0) << plain.err;
+  EXPECT_EQ(plain.err.find("calibrating this machine"), std::string::npos) << plain.err;
+  EXPECT_EQ(read_text(calibration_file()), kept);
+  const CommandResult result = run(usual().set("--recalibrate").set("--json"));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.err.find("calibrating this machine"), std::string::npos) << result.err;
+  EXPECT_NE(nlohmann::json::parse(result.out).at("machine").at("units").at(0).at("all_threads"),
+            100e9);
+  // One that a busy machine spoils is used, but not kept.
+  if (read_text(calibration_file()) == kept) {
+    EXPECT_NE(result.err.find("note: The calibration is not kept: "), std::string::npos)
+        << result.err;
+  }
+}
+
+TEST_F(ProfileProgram, SaysAtOnceAndInTheReportThatACalibrationIsMeasuredAnew) {
+  write_text(calibration_file(), "damaged");
+  const CommandResult result = run(usual().set("--json"));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string note = "The calibration is measured anew: " + calibration_file().string() +
+                           ": is no mezzotint calibration.";
+  const std::size_t said = result.err.find("note: " + note);
+  const std::size_t measured = result.err.find("calibrating this machine");
+  EXPECT_NE(said, std::string::npos) << result.err;
+  EXPECT_LT(said, measured) << result.err;
+  EXPECT_EQ(nlohmann::json::parse(result.out).at("warnings").at(0), note);
+}
+
+TEST_F(ProfileProgram, ASignalStopsACalibrationAndLeavesNothing) {
+  std::filesystem::remove(calibration_file());
+  const auto before = folder_.content();
+  RunningCommand command(with("--out", in_folder("report").string()).words());
+  ASSERT_TRUE(command.wait_for_stderr("calibrating this machine"));
+  command.send(SIGTERM);
+  const CommandResult result = command.finish();
+  EXPECT_EQ(result.exit_code, 128 + SIGTERM);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(lines_of(result.err).back(), "mezzotint: calibration was stopped")
+      << "and not what comes after it";
+  EXPECT_EQ(folder_.content(), before);
 }
 
 TEST_F(ProfileProgram, StopsOnASignal) {

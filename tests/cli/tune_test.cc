@@ -1,4 +1,6 @@
 // mezzotint tune as a user runs it: the plan it writes, what it says, what it refuses.
+#include <sys/stat.h>
+
 #include <csignal>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -27,6 +29,11 @@ class Tune : public GenerateTest {
     const CommandResult result = run(flags);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return json::parse(result.out);
+  }
+
+  // The only file of the cache.
+  [[nodiscard]] std::filesystem::path timings() const {
+    return std::filesystem::directory_iterator(cache_.path())->path();
   }
 
   TemporaryFolder cache_;
@@ -104,17 +111,41 @@ TEST_F(Tune, AnInterruptKeepsTimings) {
   EXPECT_EQ(report.at("notes").dump().find("damaged"), std::string::npos);
 }
 
-TEST_F(Tune, RebuildsADamagedCacheAndSaysSo) {
+TEST_F(Tune, RebuildsADamagedCacheAndSaysSoAtOnce) {
   report_of(tune().set("--json"));
-  for (const auto& file : std::filesystem::directory_iterator(cache_.path())) {
-    std::filesystem::resize_file(file.path(), std::filesystem::file_size(file.path()) - 3);
-  }
-  const json report = report_of(tune().set("--json").set("--overwrite"));
+  const std::filesystem::path file = timings();
+  std::filesystem::resize_file(file, std::filesystem::file_size(file) - 3);
+  const CommandResult result = run(tune().set("--json").set("--overwrite"));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(lines_of(result.err).front(), "note: " + file.string() + ": 1 damaged line dropped");
+  const json report = json::parse(result.out);
   EXPECT_NE(report.at("notes").dump().find("1 damaged line dropped"), std::string::npos);
   // The last line is of a timing or of a comparison.
   const int measured = report.at("timings").at("measured");
   const int compared = report.at("comparisons").at("compared");
   EXPECT_GE(measured + compared, 1);
+}
+
+TEST_F(Tune, RefusesACacheThatIsNoFileAndLeavesIt) {
+  report_of(tune().set("--json").set("--max-seconds", "0"));
+  const std::filesystem::path file = timings();
+  std::filesystem::remove(file);
+  const Flags again = tune().set("--overwrite");
+  std::filesystem::create_symlink(in_folder("mask.nii"), file);
+  expect_refused(again, {file.string() + ": is a symbolic link, which is not followed; remove it",
+                         "or pass another folder with --cache"});
+  std::filesystem::remove(file);
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  expect_refused(again, {file.string() + ": not a regular file; remove it"});
+  std::filesystem::remove(file);
+  std::filesystem::create_directory(file);
+  expect_refused(again, {file.string() + ": is a folder, expected a file; remove it"});
+}
+
+// Not even root creates a file there.
+TEST_F(Tune, RefusesACacheFolderThatCannotBeWritten) {
+  expect_refused(tune().set("--cache", "/proc/self"),
+                 {"/proc/self/timings-", "cannot create", "pass another folder with --cache"});
 }
 
 TEST_F(Tune, RefusesBeforeItWorks) {

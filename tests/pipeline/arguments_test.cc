@@ -119,13 +119,5 @@ TEST(OnOneLine, EscapesWhatIsNoUtf8) {
             "a");
 }
 
-TEST(ShellWord, IsQuotedWhereItNeedsThat) {
-  EXPECT_EQ(shell_word("models/demo-brain32"), "models/demo-brain32");
-  EXPECT_EQ(shell_word("my model"), "'my model'");
-  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
-  EXPECT_EQ(shell_word("$HOME"), "'$HOME'");
-  EXPECT_EQ(shell_word(""), "''");
-}
-
 }  // namespace
 }  // namespace mezzotint::cli

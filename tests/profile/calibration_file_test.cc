@@ -1,6 +1,7 @@
 #include "profile/calibration_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -236,7 +237,7 @@ class CalibrationFileTest : public FileTest {
     const auto again = get_calibration();
     EXPECT_TRUE(again.measured);
     ASSERT_EQ(again.notes.size(), 1U);
-    EXPECT_TRUE(again.notes[0].starts_with("The calibration was measured anew: " + path.string()))
+    EXPECT_TRUE(again.notes[0].starts_with("The calibration is measured anew: " + path.string()))
         << again.notes[0];
     EXPECT_NE(again.notes[0].find(why), std::string::npos) << again.notes[0];
     EXPECT_EQ(again.notes[0].find('\n'), std::string::npos);
@@ -280,7 +281,7 @@ TEST_F(CalibrationFileTest, ADamagedFileIsReplacedAndSaid) {
   put(path, good.substr(0, good.size() / 2));
   expect_measured_anew(path, "not JSON at byte ");
   put(path, std::string(70'000, ' '));
-  expect_measured_anew(path, "");
+  expect_measured_anew(path, "70000 bytes, larger than the limit of 65536");
 }
 
 TEST_F(CalibrationFileTest, AFileOfSomethingElseIsReplacedAndSaid) {
@@ -335,9 +336,54 @@ TEST_F(CalibrationFileTest, AFolderInPlaceOfTheFileIsLeftAlone) {
   std::filesystem::create_directory(path);
   const auto result = get_calibration();
   EXPECT_TRUE(result.measured);
-  ASSERT_EQ(result.notes.size(), 2U) << "why it was not read, and why it is not kept";
-  EXPECT_TRUE(result.notes[1].starts_with("The calibration is not kept: ")) << result.notes[1];
+  ASSERT_EQ(result.notes.size(), 1U);
+  EXPECT_EQ(result.notes[0],
+            "The calibration is not kept: " + path.string() +
+                ": is a folder, expected a file; remove it, or pass another folder with --cache.");
   EXPECT_TRUE(std::filesystem::is_directory(path));
+}
+
+// Opening a pipe without a writer would wait for one.
+TEST_F(CalibrationFileTest, APipeInPlaceOfTheFileIsLeftAlone) {
+  const auto path = get_calibration().path;
+  std::filesystem::remove(path);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const auto result = get_calibration();
+  EXPECT_TRUE(result.measured);
+  ASSERT_EQ(result.notes.size(), 1U);
+  EXPECT_NE(result.notes[0].find("is not a regular file, expected a file; remove it"),
+            std::string::npos)
+      << result.notes[0];
+  EXPECT_TRUE(std::filesystem::is_fifo(path));
+}
+
+TEST_F(CalibrationFileTest, ALinkIsReplacedAndNotWhatItPointsTo) {
+  const auto path = get_calibration().path;
+  std::filesystem::remove(path);
+  put(in("mine"), "mine");
+  std::filesystem::create_symlink(in("mine"), path);
+  const auto result = get_calibration();
+  EXPECT_TRUE(result.measured);
+  EXPECT_EQ(result.notes.size(), 1U);
+  EXPECT_EQ(get(in("mine")), "mine");
+  EXPECT_FALSE(std::filesystem::is_symlink(path));
+  EXPECT_EQ(get(path), calibration_json(result.calibration));
+}
+
+// The reason is known before the seconds of measuring.
+TEST_F(CalibrationFileTest, TellsNotesBeforeItMeasures) {
+  put(get_calibration().path, "damaged");
+  std::vector<std::string> events;
+  CalibrationRequest request{in("cache"), false, {Stream::kRunSeconds, 2, 50, 1 << 20}};
+  request.on_note = [&](const std::string& note) { events.push_back(note); };
+  request.on_measure = [&] { events.emplace_back("measure"); };
+  Machine machine;
+  machine.processor = "A Processor";
+  const auto result = cached_calibration(FakeBackend(), machine, ThreadTeam(1), request);
+  ASSERT_TRUE(result.ok());
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(events[0], result->notes.at(0));
+  EXPECT_EQ(events[1], "measure");
 }
 
 }  // namespace

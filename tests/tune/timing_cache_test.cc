@@ -1,8 +1,10 @@
 // Timings in a file: what survives a damaged file, a killed process, and a second one.
 #include "tune/timing_cache.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -152,6 +154,82 @@ TEST_F(TimingCacheTest, KeepsADamagedFileThatCannotBeReplaced) {
   EXPECT_EQ(get(path), damaged);
   fs::remove_all(path.string() + ".new");
   EXPECT_EQ(open()->size(), 2U);
+}
+
+TEST_F(TimingCacheTest, SaysOfWhatAnotherFileIs) {
+  const fs::path path = fill();
+  put(path, "mezzotint timings 9: elsewhere\n");
+  {
+    const auto cache = open();
+    ASSERT_TRUE(cache.ok()) << cache.error().message;
+    EXPECT_EQ(cache->note(), path.string() +
+                                 ": timings of another form or machine, `9: elsewhere`: written "
+                                 "anew");
+  }
+  EXPECT_EQ(open()->note(), "");
+}
+
+// A sparse file of that size costs nothing.
+TEST_F(TimingCacheTest, RebuildsAFileAboveTheLimitUnread) {
+  const fs::path path = fill();
+  fs::resize_file(path, 64'000'001);
+  {
+    const auto cache = open();
+    ASSERT_TRUE(cache.ok()) << cache.error().message;
+    EXPECT_NE(cache->note().find("64000001 bytes, larger than the limit of 64000000 bytes: "
+                                 "written anew"),
+              std::string::npos)
+        << cache->note();
+  }
+  EXPECT_LT(fs::file_size(path), 1000U);
+}
+
+// None of these is followed, waited for or replaced.
+TEST_F(TimingCacheTest, RefusesWhatIsNoFile) {
+  const fs::path path = fill();
+  const auto refused = [&](std::string_view why) {
+    const auto cache = open();
+    ASSERT_FALSE(cache.ok());
+    EXPECT_EQ(cache.error().code, ErrorCode::kInvalidInput);
+    EXPECT_EQ(
+        cache.error().message,
+        fmt::format("{}: {}; remove it, or pass another folder with --cache", path.string(), why));
+  };
+  fs::remove(path);
+  put(folder_ / "mine", "mine");
+  fs::create_symlink(folder_ / "mine", path);
+  refused("is a symbolic link, which is not followed");
+  EXPECT_EQ(get(folder_ / "mine"), "mine");
+  fs::remove(path);
+  fs::create_symlink(folder_ / "nothing", path);
+  refused("is a symbolic link, which is not followed");
+  fs::remove(path);
+  fs::create_directory(path);
+  refused("is a folder, expected a file");
+  fs::remove(path);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  refused("not a regular file");
+}
+
+TEST_F(TimingCacheTest, IsSummedUpWithoutHoldingIt) {
+  const fs::path path = fill();
+  auto cache = open("here");
+  ASSERT_TRUE(cache.ok());
+  ASSERT_TRUE(cache->add_pairs("a against b", {0.5, 0.875, 0.9375, 8}).ok());
+  auto summary = summarize_timings(path);
+  ASSERT_TRUE(summary.ok()) << summary.error().message;
+  EXPECT_EQ(summary->scope, "here");
+  EXPECT_EQ(summary->timings, 2);
+  EXPECT_EQ(summary->comparisons, 1);
+  EXPECT_EQ(summary->damaged, 0);
+  put(path, get(path) + "damaged\n");
+  EXPECT_EQ(summarize_timings(path)->damaged, 1);
+  put(path, "mezzotint timings 9: elsewhere\n");
+  summary = summarize_timings(path);
+  ASSERT_FALSE(summary.ok());
+  EXPECT_EQ(summary.error().code, ErrorCode::kUnsupported);
+  EXPECT_TRUE(is_timings("mezzotint timings 9"));
+  EXPECT_FALSE(is_timings("mezzotint plans"));
 }
 
 TEST_F(TimingCacheTest, RefusesAFolderThatCannotBeWritten) {
