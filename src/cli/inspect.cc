@@ -47,8 +47,8 @@ Verb add_inspect(CLI::App& program) {
       "  mezzotint inspect models/demo-brain32 --size 64\n"
       "  mezzotint inspect mask.nii.gz --model models/demo-brain32");
   app->add_option("file", a.request.path,
-                  "Checkpoint, model folder, NIfTI image, noise, dump, sidecar or state of a run; "
-                  "the content decides")
+                  "Checkpoint, model folder, NIfTI image, noise, dump, sidecar or state of a run, "
+                  "plan, profile, comparison, study or cache; the content decides")
       ->required()
       ->type_name("FILE|FOLDER");
   app->add_option("--size", a.size, "Grid to tell costs for: 64 or 128x128x96 [the model's]");

@@ -142,6 +142,28 @@ ordered_json to_json(const RunStateContent& state) {
           {"run_sha256", state.shape.identity}};
 }
 
+ordered_json text_or_null(const std::string& text) {
+  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+}
+
+ordered_json to_json(const RecordSummary& record) {
+  ordered_json json{{"schema", record.schema},
+                    {"version", text_or_null(record.version)},
+                    {"model", text_or_null(record.model)},
+                    {"model_sha256", text_or_null(record.model_sha256)},
+                    {"grid", or_null(record.grid)},
+                    {"precision", text_or_null(record.precision)},
+                    {"isa", text_or_null(record.isa)},
+                    {"processor", text_or_null(record.processor)},
+                    {"threads", record.threads > 0 ? ordered_json(record.threads) : nullptr},
+                    {"facts", ordered_json::array()},
+                    {"commands", record.commands}};
+  for (const RecordFact& fact : record.facts) {
+    json["facts"].push_back({{"name", fact.name}, {"text", fact.text}});
+  }
+  return json;
+}
+
 ordered_json to_json(const ImageSummary& image) {
   const NiftiHeader& header = image.header;
   ordered_json json{
@@ -180,7 +202,8 @@ ordered_json to_json(const ImageSummary& image) {
 }  // namespace
 
 void print_report_json(const InspectReport& report) {
-  ordered_json json{{"path", report.path.string()}, {"kind", std::string(name_of(report.kind))}};
+  const std::string_view kind = report.record ? report.record->kind : name_of(report.kind);
+  ordered_json json{{"path", report.path.string()}, {"kind", std::string(kind)}};
   if (report.tensors) {
     json["tensors"] = to_json(*report.tensors);
   }
@@ -195,6 +218,9 @@ void print_report_json(const InspectReport& report) {
   }
   if (report.state) {
     json["run_state"] = to_json(*report.state);
+  }
+  if (report.record) {
+    json["record"] = to_json(*report.record);
   }
   json["problem"] = report.problem ? ordered_json(report.problem->message) : ordered_json(nullptr);
   // Texts from files may hold bytes that are not UTF-8.

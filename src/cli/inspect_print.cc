@@ -317,6 +317,39 @@ void print_state(const RunStateContent& state) {
   line("run", in_quotes(state.shape.identity));
 }
 
+// What measuring leaves -------------------------------------------------------------------------
+
+void print_record(const RecordSummary& record) {
+  const auto text_line = [](std::string_view key, const std::string& text) {
+    if (!text.empty()) {
+      line(key, text);
+    }
+  };
+  text_line("model", record.model);
+  text_line("sha256", record.model_sha256);
+  if (record.grid) {
+    line("size", grid_text(*record.grid));
+  }
+  text_line("precision", record.precision);
+  text_line("isa", record.isa);
+  text_line("machine", record.threads > 0 ? fmt::format("{}, {}", record.processor,
+                                                        counted(record.threads, "thread"))
+                                          : record.processor);
+  line("written by",
+       fmt::format(
+           "{}schema {}",
+           record.version.empty() ? "" : fmt::format("Mezzotint {}, ", in_quotes(record.version)),
+           record.schema));
+  std::string_view above;
+  for (const RecordFact& fact : record.facts) {
+    line(fact.name == above ? "" : fact.name, fact.text);
+    above = fact.name;
+  }
+  for (const std::string& command : record.commands) {
+    line("used by", command);
+  }
+}
+
 }  // namespace
 
 void print_report(const InspectReport& report) {
@@ -333,6 +366,11 @@ void print_report(const InspectReport& report) {
   if (report.state) {
     print_headline(report.path, "the state of an interrupted run");
     print_state(*report.state);
+    return;
+  }
+  if (report.record) {
+    print_headline(report.path, std::string(report.record->what));
+    print_record(*report.record);
     return;
   }
   print_headline(report.path, std::string(headline_of(report.kind)));

@@ -96,7 +96,7 @@ Result<InspectReport> inspect_nifti(const InspectRequest& request, InspectReport
   return report;
 }
 
-// What runs leave beside volumes. Nothing when the file is neither.
+// What runs leave beside volumes, and what measuring leaves. Nothing when the file is neither.
 Result<std::optional<InspectReport>> inspect_left_file(const InspectRequest& request) {
   const auto file = InputFile::open(request.path);
   if (!file) {
@@ -104,7 +104,14 @@ Result<std::optional<InspectReport>> inspect_left_file(const InspectRequest& req
   }
   InspectReport report;
   report.path = request.path;
-  if (is_run_state(*file)) {
+  auto record = inspect_record(request.path);
+  if (!record) {
+    return record.error();
+  }
+  if (*record) {
+    report.kind = InspectKind::kRecord;
+    report.record = std::move(*record);
+  } else if (is_run_state(*file)) {
     auto state = read_run_state(*file);
     if (!state) {
       return state.error();
@@ -120,7 +127,7 @@ Result<std::optional<InspectReport>> inspect_left_file(const InspectRequest& req
   if (request.model || request.weights || request.variant || request.size) {
     return invalid_input(
         "{}: is a {}; --size, --weights, --variant and --model are for checkpoints and images",
-        request.path.string(), name_of(report.kind));
+        request.path.string(), report.record ? report.record->kind : name_of(report.kind));
   }
   return std::optional(std::move(report));
 }
@@ -136,6 +143,7 @@ std::string_view name_of(InspectKind kind) {
     case InspectKind::kImage: return "image";
     case InspectKind::kSidecar: return "sidecar";
     case InspectKind::kRunState: return "run state";
+    case InspectKind::kRecord: return "record";
   }
   return "unknown";
 }

@@ -11,6 +11,7 @@
 #include "mezzotint/result.h"
 #include "pipeline/inspect_image.h"
 #include "pipeline/inspect_model.h"
+#include "pipeline/inspect_record.h"
 #include "pipeline/run_state.h"
 #include "pipeline/sidecar_claim.h"
 
@@ -35,9 +36,10 @@ enum class InspectKind : std::uint8_t {
   kImage,        // NIfTI
   kSidecar,      // the JSON beside a generated volume
   kRunState,     // of an interrupted run
+  kRecord,       // of measuring: RecordSummary::kind says which
 };
 
-// "model", "tensors", "noise", "activations", "image", "sidecar", "run state".
+// "model", "tensors", "noise", "activations", "image", "sidecar", "run state", "record".
 [[nodiscard]] std::string_view name_of(InspectKind kind);
 
 struct InspectReport {
@@ -48,13 +50,14 @@ struct InspectReport {
   std::optional<ImageSummary> image;      // of kImage
   std::optional<SidecarClaim> sidecar;    // of kSidecar; not compared with the files it lists
   std::optional<RunStateContent> state;   // of kRunState
+  std::optional<RecordSummary> record;    // of kRecord
   // Why the file cannot be used, although something of it could be told.
   std::optional<Error> problem;
 };
 
 // kInvalidInput, kNotFound when nothing of the file can be told, or when size, weights, variant or
-// model ask for what this kind of file has not; kUnsupported for a run state of another version;
-// kCancelled.
+// model ask for what this kind of file has not; kUnsupported for a run state or a record of another
+// version; kCancelled.
 Result<InspectReport> inspect(const InspectRequest& request, const CancelToken* cancel = nullptr);
 
 }  // namespace mezzotint
