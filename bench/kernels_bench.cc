@@ -201,7 +201,7 @@ void print_cost_rows(const Backend& backend, const Machine& machine, const Threa
     const double seconds = best_seconds(*problem, team);
     Totals& totals = rows[std::string(problem->implementation->name())];
     const Work work = problem->implementation->work(problem->view(), {machine, Precision::kFast});
-    totals.flops += work.flops;
+    totals.flops += work.priced_flops;
     totals.seconds += seconds;
     totals.best_gbytes = std::max(totals.best_gbytes, work.bytes / seconds * 1e-9);
     totals.least_seconds = std::min(totals.least_seconds, seconds);

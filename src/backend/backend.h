@@ -12,6 +12,7 @@
 
 #include "backend/probe.h"
 #include "base/thread_team.h"
+#include "graph/conv_region.h"
 #include "graph/cost_table.h"
 #include "graph/graph.h"
 #include "graph/machine.h"
@@ -85,7 +86,12 @@ struct Target {
 // What an implementation really does for an op, whose direct form may need more or fewer
 // operations.
 struct Work {
+  // Multiplications and additions (a multiply-add is two) of its algorithm, transforms included.
+  // Neither products with padding nor lanes of vectors that no channel fills: kernels may do both.
   double flops = 0;
+  // What its row of the cost table is about: operations that would take as long at the rate of its
+  // main loop as all of it does.
+  double priced_flops = 0;
   double bytes = 0;                // of inputs, weights as they are stored packed, and outputs
   double packed_bytes = 0;         // of the weights alone: memory that is held between launches
   MathUnit unit = MathUnit::kFma;  // that most of the operations run on
@@ -101,9 +107,12 @@ class Implementation {
   // Why this op cannot be computed this way for this target; nothing means it can.
   [[nodiscard]] virtual std::optional<std::string> refusal(const OpView& view,
                                                            const Target& target) const = 0;
-  // What the implementation's row of the cost table is about. Call only without a refusal.
+  // Call only without a refusal.
   [[nodiscard]] virtual Work work(const OpView& view, const Target& /*target*/) const {
-    return {flops_of(view), bytes_of(view), parameter_bytes_of(view)};
+    return {.flops = flops_without_padding(view),
+            .priced_flops = flops_of(view),
+            .bytes = bytes_of(view),
+            .packed_bytes = parameter_bytes_of(view)};
   }
   // How many times the rounding error of a direct float32 sum its results may have: above 1 only
   // where an algorithm trades accuracy for speed. Call only without a refusal.

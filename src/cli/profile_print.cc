@@ -54,6 +54,24 @@ std::string instructions_per_cycle(const Profile& profile) {
              : "";
 }
 
+// "fma 100.0 % of FLOPs, 98.2 % of time" of each unit that this machine has.
+std::string units_text(const Profile& profile) {
+  double flops = 0;
+  for (const UnitWork& work : profile.units) {
+    flops += work.flops;
+  }
+  std::string text = profile.matrix_share ? "" : "no matrix unit (AMX) on this machine";
+  for (const UnitWork& work : profile.units) {
+    if (work.seconds > 0 || profile.machine.find(work.unit) != nullptr) {
+      text +=
+          fmt::format("{}{} {} of FLOPs, {} of time", text.empty() ? "" : "; ", name_of(work.unit),
+                      percent(flops > 0 ? work.flops / flops : 0),
+                      percent(profile.sum_seconds > 0 ? work.seconds / profile.sum_seconds : 0));
+    }
+  }
+  return text;
+}
+
 void print_run(const Profile& profile) {
   const Calibration& machine = profile.machine;
   print_to(stdout, "{}",
@@ -71,6 +89,7 @@ void print_run(const Profile& profile) {
   print_to(stdout, "  memory   {} peak, of which arena {}, packed weights {}\n",
            format_bytes(profile.peak_bytes), format_bytes(profile.arena_bytes),
            format_bytes(profile.packed_bytes));
+  print_to(stdout, "{}", wrap("units    " + units_text(profile), 2));
   print_to(
       stdout, "{}",
       wrap(fmt::format("counters {}{}", profile.counters, instructions_per_cycle(profile)), 2));

@@ -18,6 +18,11 @@ std::string or_dash(const std::optional<double>& value, fmt::format_string<const
   return value ? fmt::format(format, *value) : "-";
 }
 
+// Of operations and of time; "-": no such unit on this machine.
+std::string share_text(const std::optional<WorkShare>& share) {
+  return share ? fmt::format("{:.0f}/{:.0f} %", 100 * share->flops, 100 * share->time) : "-";
+}
+
 void print_speed(const Study& study) {
   const double baseline = study.rows[0].absent.empty() ? study.rows[0].seconds.median : 0;
   print_to(stdout, "\n  {:<14} {:>10} {:>7} {:>7} {:>9} {:>10} {:>9} {:>9}\n", "", "step", "spread",
@@ -40,20 +45,22 @@ void print_speed(const Study& study) {
 }
 
 void print_structure(const Study& study) {
-  print_to(stdout, "\n  {:<14} {:>5} {:>7} {:>11} {:>7} {:>10} {:>16} {:>21}\n", "", "ops",
-           "kernels", "mean kernel", "pieces", "mean piece", "conversions", "on narrow units");
+  print_to(stdout, "\n  {:<14} {:>5} {:>7} {:>11} {:>7} {:>10} {:>15} {:>12} {:>9}\n", "", "ops",
+           "kernels", "mean kernel", "pieces", "mean piece", "conversions", "narrow units", "AMX");
   for (const StudyRow& row : study.rows) {
     if (!row.absent.empty()) {
       continue;
     }
-    print_to(stdout, "  {:<14} {:>5} {:>7.0f} {:>11} {:>7.0f} {:>10} {:>16} {:>21}\n", row.name,
-             row.profile.ops.size(), row.kernels,
+    print_to(stdout, "  {:<14} {:>5} {:>7.0f} {:>11} {:>7.0f} {:>10} {:>15} {:>12} {:>9}\n",
+             row.name, row.profile.ops.size(), row.kernels,
              fmt::format("{:.1f} us", row.kernel_seconds * 1e6), row.tasks,
              fmt::format("{:.0f} us", row.task_seconds * 1e6),
              fmt::format("{:.0f}, {:.1f} % time", row.conversions, 100 * row.conversion_share),
-             fmt::format("{:.0f} % ops, {:.0f} % time", 100 * row.profile.matrix_flops_share,
-                         100 * row.profile.matrix_time_share));
+             share_text(row.profile.narrow_share), share_text(row.profile.matrix_share));
   }
+  print_to(
+      stdout,
+      "  units: share of operations / of time; narrow: vectors of bf16 or int8; -: none here\n");
 }
 
 }  // namespace

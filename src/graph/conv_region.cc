@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/op_definition.h"
+
 namespace mezzotint {
 namespace {
 
@@ -165,6 +167,22 @@ class BodyReader {
   std::size_t consumed_ = 0;
 };
 
+// Pairs of an output and a tap along one axis whose input exists.
+std::int64_t pairs_inside(const Op& conv, std::int64_t inputs, std::int64_t outputs,
+                          std::int64_t taps) {
+  const std::int64_t stride = conv.attributes.integer("stride", 1);
+  const std::int64_t padding = conv.attributes.integer("padding", 0);
+  std::int64_t pairs = 0;
+  for (std::int64_t tap = 0; tap < taps; ++tap) {
+    // Outputs o with 0 <= o * stride + tap - padding < inputs.
+    const std::int64_t first = std::max<std::int64_t>(0, padding - tap + stride - 1) / stride;
+    const std::int64_t reach = inputs - 1 + padding - tap;
+    const std::int64_t end = reach < 0 ? 0 : std::min(outputs, reach / stride + 1);
+    pairs += std::max<std::int64_t>(0, end - first);
+  }
+  return pairs;
+}
+
 }  // namespace
 
 std::vector<std::size_t> in_place_inputs(const ConvRegion& region) {
@@ -203,6 +221,27 @@ Fusions fusions_of(const Op& op) {
     }
   }
   return fusions;
+}
+
+double flops_without_padding(const OpView& view) {
+  if (view.op.kind == OpKind::region) {
+    double total = 0;
+    for (const Op& op : view.op.body->ops()) {
+      total += flops_without_padding({*view.op.body, op});
+    }
+    return total;
+  }
+  if (view.op.kind != OpKind::conv3d) {
+    return flops_of(view);
+  }
+  const Shape& in = view.input(0).type.shape;
+  const Shape& weight = view.input(1).type.shape;
+  const Shape& out = view.output().type.shape;
+  double flops = 2.0 * static_cast<double>(out[0] * weight[0]) * static_cast<double>(weight[1]);
+  for (const std::size_t axis : {2u, 3u, 4u}) {
+    flops *= static_cast<double>(pairs_inside(view.op, in[axis], out[axis], weight[axis]));
+  }
+  return flops;
 }
 
 std::optional<ConvRegion> describe_conv(const OpView& view) {

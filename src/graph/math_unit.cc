@@ -22,12 +22,12 @@ std::optional<MathUnit> math_unit_from_name(std::string_view name) {
   return std::nullopt;
 }
 
-bool is_narrow_unit(MathUnit unit) {
-  return unit != MathUnit::kFma;
-}
-
 bool is_matrix_unit(MathUnit unit) {
   return unit == MathUnit::kAmxBf16 || unit == MathUnit::kAmxInt8;
+}
+
+bool is_narrow_vector_unit(MathUnit unit) {
+  return unit == MathUnit::kVnniInt8 || unit == MathUnit::kAvx512Bf16;
 }
 
 }  // namespace mezzotint

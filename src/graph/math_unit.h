@@ -17,10 +17,9 @@ inline constexpr MathUnit kAllMathUnits[] = {MathUnit::kFma, MathUnit::kVnniInt8
 // "fma", "vnni-int8", "avx512-bf16", "amx-bf16", "amx-int8"
 [[nodiscard]] std::string_view name_of(MathUnit unit);
 [[nodiscard]] std::optional<MathUnit> math_unit_from_name(std::string_view name);
-// Dot products of narrow operands in hardware, of vectors or of tiles: all but kFma. A profile
-// states their share of the work.
-[[nodiscard]] bool is_narrow_unit(MathUnit unit);
 // Those that multiply tiles: AMX.
 [[nodiscard]] bool is_matrix_unit(MathUnit unit);
+// Dot products of narrow operands in vectors: VNNI, AVX-512-BF16. They are no matrix units.
+[[nodiscard]] bool is_narrow_vector_unit(MathUnit unit);
 
 }  // namespace mezzotint

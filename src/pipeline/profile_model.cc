@@ -206,17 +206,23 @@ class ModelProfiler {
     profile_.ops = profile_ops(recorder_.ops(), profile_.machine);
     profile_.groups = group_ops(recorder_.ops(), profile_.ops);
     profile_.trace = recorder_.trace();
-    double flops = 0;
-    double matrix_flops = 0;
     for (const OpProfile& op : profile_.ops) {
       profile_.sum_seconds += op.seconds.median;
-      flops += op.flops;
-      if (is_narrow_unit(op.unit)) {
-        matrix_flops += op.flops;
-        profile_.matrix_time_share += op.share;
-      }
     }
-    profile_.matrix_flops_share = flops > 0 ? matrix_flops / flops : 0;
+    share_among_units(profile_);
+  }
+
+  // Of a single evaluation, how much its ops take: the median over those that were listened to.
+  [[nodiscard]] double covered() const {
+    std::vector<double> shares;
+    for (std::size_t run = 0; run < listened_.size(); ++run) {
+      double sum = 0;
+      for (const OpRecord& op : recorder_.ops()) {
+        sum += op.seconds[run];
+      }
+      shares.push_back(sum / listened_[run]);
+    }
+    return spread_of(std::move(shares)).median;
   }
 
   // In an evaluation of its own, which reading the counters makes slower.
@@ -262,8 +268,14 @@ class ModelProfiler {
           100 * processor_share());
     }
     if (std::abs(profile_.sum_ratio() - 1) > kSumTolerance) {
-      warn("The ops' medians add up to {:.1f} % of an evaluation, not to within {:.0f} %.",
-           100 * profile_.sum_ratio(), 100 * kSumTolerance);
+      const double covered = this->covered();
+      warn(
+          "The ops' medians add up to {:.1f} % of the median evaluation, more than {:.0f} % from "
+          "it. {} evaluation its ops take {:.1f} %: {}.",
+          100 * profile_.sum_ratio(), 100 * kSumTolerance,
+          std::abs(covered - 1) > kSumTolerance ? "Of a single" : "But of a single", 100 * covered,
+          std::abs(covered - 1) > kSumTolerance ? "the rest passes between them"
+                                                : "other work slowed down other ops each time");
     }
     if (profile_.listening_cost() > kMostListeningCost) {
       warn("Evaluations that are listened to take {:.1f} % longer than others, more than {:.0f} %.",

@@ -6,10 +6,6 @@
 namespace mezzotint {
 namespace {
 
-bool is_private(const MemoryLevel& level) {
-  return level.name == "L2";
-}
-
 double bandwidth_of(const MemoryLevel& level) {
   return level.all_threads;
 }
@@ -44,9 +40,7 @@ double start_seconds(const OpProfile& op, const Calibration& machine) {
 
 const MemoryLevel* level_that_holds(double bytes, const Calibration& machine) {
   for (const MemoryLevel& level : machine.levels) {
-    const double capacity =
-        static_cast<double>(level.bytes) * (is_private(level) ? machine.threads : 1);
-    if (level.bytes == 0 || bytes <= capacity) {
+    if (level.bytes == 0 || bytes <= level.capacity()) {
       return &level;
     }
   }

@@ -20,8 +20,8 @@ inline constexpr double kImbalanceShare = 0.25;
 // tasks add. An op without a loop is one start.
 [[nodiscard]] double start_seconds(const OpProfile& op, const Calibration& machine);
 
-// The fastest level that holds `bytes`; null where none was measured. All threads' own L2 caches
-// count, since ops are cut into blocks of their outputs.
+// The fastest level that holds `bytes`; null where none was measured. All different caches of
+// a level count, since ops are cut into blocks of their outputs.
 [[nodiscard]] const MemoryLevel* level_that_holds(double bytes, const Calibration& machine);
 
 // The two sides of the roofline (Williams, Waterman & Patterson, 2009), with all threads; 0 where

@@ -46,20 +46,6 @@ double loop_seconds(const ThreadTeam& team, std::int64_t tasks) {
   return seconds_since(begin) / loops;
 }
 
-MemoryShape memory_shape(const Machine& machine, std::uint64_t most_available) {
-  const auto processors = allowed_processors();
-  const CacheLevel l2 = cache_level(2, processors);
-  const CacheLevel l3 = cache_level(3, processors);
-  MemoryShape shape{static_cast<std::uint64_t>(l2.bytes), l2.count,
-                    static_cast<std::uint64_t>(l3.bytes), l3.count,
-                    std::min(available_memory(), most_available)};
-  if (l2.bytes == 0) {
-    shape.l2_bytes = static_cast<std::uint64_t>(machine.l2_bytes);
-    shape.l2_count = machine.threads;
-  }
-  return shape;
-}
-
 // Collects the measurements of a machine, then takes them in turns: a neighbour that wakes up for a
 // second disturbs one sample of many figures, not all samples of one.
 class Calibrator {
@@ -163,7 +149,8 @@ class Calibrator {
     if (probes_.stream == nullptr) {
       return {};
     }
-    const MemoryShape shape = memory_shape(machine_, effort_.most_available);
+    MemoryShape shape = memory_shape(machine_, allowed_processors(), effort_.root);
+    shape.available_bytes = std::min(shape.available_bytes, effort_.most_available);
     const StreamSizes one = fit(stream_sizes(shape, 1));
     const StreamSizes all = fit(stream_sizes(shape, team_.size()));
     auto memory =
@@ -173,11 +160,10 @@ class Calibrator {
     }
     memory_ = *std::move(memory);
     touch_memory(cancel);
-    const auto l3s = static_cast<std::uint64_t>(std::min(shape.l3_count, team_.size()));
     calibration_.levels.reserve(3);
-    add_level("L2", shape.l2_bytes, one.l2, all.l2);
-    add_level("L3", shape.l3_bytes * l3s, one.l3, all.l3);
-    add_level("DRAM", 0, one.dram, all.dram);
+    add_level({"L2", shape.l2_bytes, 0, 0, shape.l2_count}, one.l2, all.l2);
+    add_level({"L3", shape.l3_bytes, 0, 0, shape.l3_count}, one.l3, all.l3);
+    add_level({"DRAM"}, one.dram, all.dram);
     return {};
   }
 
@@ -197,15 +183,14 @@ class Calibrator {
     return sizes;
   }
 
-  void add_level(const char* name, std::uint64_t capacity, std::uint64_t one, std::uint64_t all) {
+  void add_level(const MemoryLevel& described, std::uint64_t one, std::uint64_t all) {
     if (one == 0 || all == 0) {
       return;
     }
-    MemoryLevel& level = calibration_.levels.emplace_back();
-    level.name = name;
-    level.bytes = capacity;
-    const auto measure = [this, is_cache = capacity > 0](const ThreadTeam& team,
-                                                         std::uint64_t bytes) {
+    MemoryLevel& level = calibration_.levels.emplace_back(described);
+    level.caches = std::min(level.caches, team_.size());
+    const auto measure = [this, is_cache = level.bytes > 0](const ThreadTeam& team,
+                                                            std::uint64_t bytes) {
       return [this, is_cache, &team, span = memory_.as<float>().first(bytes / sizeof(float))] {
         // After going through it once a cache holds what it can.
         if (is_cache) {
@@ -262,6 +247,19 @@ class Calibrator {
 };
 
 }  // namespace
+
+MemoryShape memory_shape(const Machine& machine, std::span<const int> processors,
+                         const std::filesystem::path& root) {
+  const CacheLevel l2 = cache_level(2, processors, root);
+  const CacheLevel l3 = cache_level(3, processors, root);
+  MemoryShape shape{static_cast<std::uint64_t>(l2.bytes), l2.count,
+                    static_cast<std::uint64_t>(l3.bytes), l3.count, available_memory()};
+  if (l2.bytes == 0) {
+    shape.l2_bytes = static_cast<std::uint64_t>(machine.l2_bytes);
+    shape.l2_count = machine.threads;
+  }
+  return shape;
+}
 
 StreamSizes stream_sizes(const MemoryShape& memory, int threads) {
   constexpr std::uint64_t kLeastDram = std::uint64_t{256} << 20;

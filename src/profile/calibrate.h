@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string_view>
 
 #include "backend/backend.h"
 #include "base/thread_team.h"
@@ -21,6 +24,7 @@ struct CalibrationEffort {
   // Memory that the probes may take. A level that does not fit is left out, and DRAM is measured
   // over less while that is twice the caches: Calibration::limited says so.
   std::uint64_t most_bytes = UINT64_MAX;
+  std::string_view root = "/";  // below which the system describes its caches
 
   static constexpr int kMostRepetitions = 3;
   // Of a run of a unit's probe, all threads at once in each: 2.5 ms, less than others' work takes
@@ -53,6 +57,10 @@ struct MemoryShape {
   int l3_count = 0;
   std::uint64_t available_bytes = 0;
 };
+
+// Of the caches of these processors, as the system below `root` describes them.
+[[nodiscard]] MemoryShape memory_shape(const Machine& machine, std::span<const int> processors,
+                                       const std::filesystem::path& root = "/");
 
 [[nodiscard]] StreamSizes stream_sizes(const MemoryShape& memory, int threads);
 

@@ -26,9 +26,14 @@ struct UnitPeak {
 
 struct MemoryLevel {
   std::string name;         // "L2", "L3", "DRAM"; fastest first
-  std::uint64_t bytes = 0;  // capacity for all threads, of L2 for one; 0 for DRAM
+  std::uint64_t bytes = 0;  // of one cache; 0 for DRAM
   double one_thread = 0;    // bytes/s read and written by a streaming loop on data of that size
   double all_threads = 0;
+  // Different caches of all threads' processors: hyper-threads of a core share one L2.
+  int caches = 1;
+
+  // Of all threads together; 0 for DRAM.
+  [[nodiscard]] double capacity() const { return static_cast<double>(bytes) * caches; }
 };
 
 struct Calibration {

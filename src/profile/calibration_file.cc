@@ -65,6 +65,7 @@ UnitPeak read_unit(JsonFields& fields) {
 Json json_of(const MemoryLevel& level) {
   return {{"name", level.name},
           {"capacity_bytes", level.bytes},
+          {"caches", level.caches},
           {"bytes_per_second_one_thread", level.one_thread},
           {"bytes_per_second_all_threads", level.all_threads}};
 }
@@ -73,6 +74,7 @@ MemoryLevel read_level(JsonFields& fields) {
   MemoryLevel level;
   level.name = fields.text("name", kLongestText);
   level.bytes = static_cast<std::uint64_t>(fields.whole("capacity_bytes", 0, INT64_MAX));
+  level.caches = static_cast<int>(fields.whole("caches", 1, kMostThreads));
   level.one_thread = read_rate(fields, "bytes_per_second_one_thread");
   level.all_threads = read_rate(fields, "bytes_per_second_all_threads");
   return level;

@@ -34,11 +34,34 @@ OpProfile profile_op(const OpRecord& record, const Calibration& machine) {
     op.busy_seconds.push_back(seconds / runs);
   }
   op.imbalance = median(record.imbalance);
+  op.begin = record.begin;
+  op.end = record.end;
   op.live_bytes = record.op.live_bytes;
   op.packed_bytes = record.op.packed_bytes;
   op.attainable_seconds = roofline_of(op, machine).attainable_seconds();
   op.bottleneck = classify(op, machine);
   return op;
+}
+
+// Nothing where the machine has none of the units, and no op says that it used one.
+std::optional<WorkShare> share_of(const Profile& profile, bool (*counts)(MathUnit)) {
+  WorkShare part;
+  UnitWork whole;
+  bool is_here = false;
+  for (const UnitWork& work : profile.units) {
+    whole.flops += work.flops;
+    whole.seconds += work.seconds;
+    if (counts(work.unit)) {
+      is_here = is_here || work.seconds > 0 || profile.machine.find(work.unit) != nullptr;
+      part.flops += work.flops;
+      part.time += work.seconds;
+    }
+  }
+  if (!is_here) {
+    return std::nullopt;
+  }
+  return WorkShare{whole.flops > 0 ? part.flops / whole.flops : 0,
+                   whole.seconds > 0 ? part.time / whole.seconds : 0};
 }
 
 // One group while ops are added to it.
@@ -102,6 +125,21 @@ std::vector<GroupProfile> group_ops(std::span<const OpRecord> records,
   std::ranges::stable_sort(groups, std::ranges::greater{},
                            [](const GroupProfile& group) { return group.seconds.median; });
   return groups;
+}
+
+void share_among_units(Profile& profile) {
+  profile.units.clear();
+  for (const MathUnit unit : kAllMathUnits) {
+    UnitWork& work = profile.units.emplace_back(UnitWork{unit});
+    for (const OpProfile& op : profile.ops) {
+      if (op.unit == unit) {
+        work.flops += op.flops;
+        work.seconds += op.seconds.median;
+      }
+    }
+  }
+  profile.matrix_share = share_of(profile, is_matrix_unit);
+  profile.narrow_share = share_of(profile, is_narrow_vector_unit);
 }
 
 }  // namespace mezzotint

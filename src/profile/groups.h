@@ -17,4 +17,7 @@ namespace mezzotint {
 [[nodiscard]] std::vector<GroupProfile> group_ops(std::span<const OpRecord> records,
                                                   std::span<const OpProfile> ops);
 
+// Fills units, matrix_share and narrow_share from the profile's ops and machine.
+void share_among_units(Profile& profile);
+
 }  // namespace mezzotint

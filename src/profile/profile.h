@@ -54,8 +54,8 @@ struct OpProfile {
   MathUnit unit = MathUnit::kFma;
   Spread seconds;
   double share = 0;               // of the sum of all ops' medians
-  double flops = 0;               // of the algorithm used
-  double direct_flops = 0;        // of the direct form
+  double flops = 0;               // of the algorithm used: Work::flops
+  double direct_flops = 0;        // of the direct form, products with padding included
   double bytes = 0;               // modelled: inputs, packed weights and outputs, each once
   double attainable_seconds = 0;  // by the roofline: max of work over peak, bytes over bandwidth
   Bottleneck bottleneck = Bottleneck::kCompute;
@@ -66,6 +66,8 @@ struct OpProfile {
   double kernels = 0;  // started per run: calls of a library in the tasks, or else the tasks
   std::vector<double> busy_seconds;
   double imbalance = 0;  // share of the threads' time in loops in which they had no task
+  double begin = 0;      // launch and end in the last timed run, in seconds since it began
+  double end = 0;
   std::optional<Counters> counters;
   std::uint64_t live_bytes = 0;  // of the arena while the op runs, its workspace included
   std::uint64_t packed_bytes = 0;
@@ -91,6 +93,19 @@ struct GroupProfile {
   double attainable_seconds = 0;
   double tasks = 0;
   Bottleneck bottleneck = Bottleneck::kCompute;  // of most of its time
+};
+
+// All ops whose work one unit does.
+struct UnitWork {
+  MathUnit unit = MathUnit::kFma;
+  double flops = 0;
+  double seconds = 0;  // of their medians
+};
+
+// Of all ops' FLOPs, and of the sum of their medians.
+struct WorkShare {
+  double flops = 0;
+  double time = 0;
 };
 
 // One task of one thread, in the last timed run.
@@ -134,9 +149,10 @@ struct Profile {
   std::vector<OpProfile> ops;        // in the order they run
   std::vector<GroupProfile> groups;  // slowest first
   std::vector<TraceSpan> trace;
-  // On narrow units (is_narrow_unit), matrix units among them.
-  double matrix_flops_share = 0;
-  double matrix_time_share = 0;
+  std::vector<UnitWork> units;  // one per MathUnit, in its order
+  // Of matrix units, and of narrow vector units. Nothing: this machine has no such unit.
+  std::optional<WorkShare> matrix_share;
+  std::optional<WorkShare> narrow_share;
   std::string counters;  // "cycles, instructions, ..." or why there are none
   Verdict verdict;
   std::vector<std::string>

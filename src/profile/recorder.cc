@@ -21,7 +21,12 @@ void Recorder::before_op(const ProgramOp& /*op*/) {
   op_began_ = Clock::now();
 }
 
+double Recorder::since_begin(Clock::time_point time) const {
+  return std::chrono::duration<double>(time - run_began_).count();
+}
+
 Status Recorder::on_op(const OpEvent& event) {
+  const auto ended = Clock::now();
   if (next_ == ops_.size()) {
     OpRecord record;
     record.op = event.op;
@@ -32,6 +37,8 @@ Status Recorder::on_op(const OpEvent& event) {
   OpRecord& record = ops_[next_];
   check(record.op.name == event.op.name, "two runs of a recorder differ in their ops");
   record.seconds.push_back(event.seconds);
+  record.begin = since_begin(op_began_);
+  record.end = since_begin(ended);
   if (log_ != nullptr) {
     record_team(record, event.seconds);
   }
@@ -40,15 +47,11 @@ Status Recorder::on_op(const OpEvent& event) {
 }
 
 void Recorder::record_team(OpRecord& record, double seconds) {
-  const auto since_begin = [&](Clock::time_point time) {
-    return std::chrono::duration<double>(time - run_began_).count();
-  };
   const auto op = static_cast<std::uint32_t>(next_);
   std::vector<double> busy = log_->busy_seconds();
   if (log_->loops() == 0) {
     busy[0] = seconds;
-    const double begin = since_begin(op_began_);
-    trace_.push_back({op, 0, begin, begin + seconds});
+    trace_.push_back({op, 0, record.begin, record.begin + seconds});
   }
   for (const TeamLog::Span& span : log_->spans()) {
     trace_.push_back({op, span.thread, since_begin(span.begin), since_begin(span.end)});

@@ -17,6 +17,9 @@ struct OpRecord {
   std::string kind;  // as OpProfile has them
   std::string level;
   std::vector<double> seconds;  // by run
+  // Of the last run, in seconds since it began: right before the launch, and right after it.
+  double begin = 0;
+  double end = 0;
   // The rest only with a team's log. By run: TeamLog::imbalance(). An op that opens no loop keeps
   // one thread busy.
   std::vector<double> imbalance;
@@ -45,6 +48,7 @@ class Recorder final : public Listener {
  private:
   using Clock = std::chrono::steady_clock;
 
+  [[nodiscard]] double since_begin(Clock::time_point time) const;
   void record_team(OpRecord& record, double seconds);
 
   TeamLog* log_;

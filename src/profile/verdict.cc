@@ -128,19 +128,15 @@ std::string what_fragments(const Profile& profile) {
       percent(starting_seconds(profile) / profile.sum_seconds));
 }
 
-std::string what_narrow_units_do(const Profile& profile) {
-  std::vector<std::string_view> present;
-  for (const UnitPeak& peak : profile.machine.units) {
-    if (is_narrow_unit(peak.unit) && profile.machine.find(peak.unit) != nullptr) {
-      present.push_back(name_of(peak.unit));
-    }
-  }
-  if (present.empty()) {
-    return "This machine has no units for narrow operands that were measured.";
-  }
-  return fmt::format("The narrow units ({}) do {} of the operations in {} of the time.",
-                     fmt::join(present, ", "), percent(profile.matrix_flops_share),
-                     percent(profile.matrix_time_share));
+std::string share_text(const std::optional<WorkShare>& share) {
+  return share ? fmt::format("{} of the operations in {} of the time", percent(share->flops),
+                             percent(share->time))
+               : "no such unit on this machine";
+}
+
+std::string what_units_do(const Profile& profile) {
+  return fmt::format("Matrix units (AMX): {}; narrow vector units (AVX-512-BF16, VNNI): {}.",
+                     share_text(profile.matrix_share), share_text(profile.narrow_share));
 }
 
 // Every function below predicts one change; nothing where it does not apply.
@@ -284,7 +280,7 @@ Verdict verdict_of(const Profile& profile, const VerdictContext& context) {
   }
   const ClassShares shares = shares_by_class(profile);
   return {{what_bounds(profile, shares), what_is_attained(profile), what_converts(profile, shares),
-           what_fragments(profile), what_narrow_units_do(profile)},
+           what_fragments(profile), what_units_do(profile)},
           Adviser(profile, context, shares).advice()};
 }
 

@@ -213,10 +213,19 @@ std::vector<FigureChange> figure_changes(const Profile& base, const Profile& oth
   });
   add("conversions' share", FigureUnit::kShare,
       [](P p) { return std::optional(conversion_share_of(p)); });
+  const auto flops = [](const auto& share) {
+    return share ? std::optional(share->flops) : std::nullopt;
+  };
+  const auto time = [](const auto& share) {
+    return share ? std::optional(share->time) : std::nullopt;
+  };
   add("matrix units' share of FLOPs", FigureUnit::kShare,
-      [](P p) { return std::optional(p.matrix_flops_share); });
-  add("matrix units' share of time", FigureUnit::kShare,
-      [](P p) { return std::optional(p.matrix_time_share); });
+      [&](P p) { return flops(p.matrix_share); });
+  add("matrix units' share of time", FigureUnit::kShare, [&](P p) { return time(p.matrix_share); });
+  add("narrow vector units' share of FLOPs", FigureUnit::kShare,
+      [&](P p) { return flops(p.narrow_share); });
+  add("narrow vector units' share of time", FigureUnit::kShare,
+      [&](P p) { return time(p.narrow_share); });
   add("arena", FigureUnit::kBytes, [&](P p) { return memory(p.arena_bytes); });
   add("packed weights", FigureUnit::kBytes, [&](P p) { return memory(p.packed_bytes); });
   add("peak of the process", FigureUnit::kBytes, [&](P p) { return memory(p.peak_bytes); });

@@ -62,6 +62,8 @@ void visit_op(Visitor& visit, Value& op) {
   visit.number("kernels", op.kernels, limits::kAmount);
   visit.numbers("busy_seconds", op.busy_seconds, limits::kThreads, limits::kSeconds);
   visit.number("imbalance", op.imbalance, 1.0);
+  visit.number("begin", op.begin, limits::kSeconds);
+  visit.number("end", op.end, limits::kSeconds);
   visit.optional_object("counters", op.counters,
                         [](auto& v, auto& counters) { visit_counters(v, counters); });
   visit.whole("live_bytes", op.live_bytes, limits::kMemory);
@@ -100,6 +102,20 @@ void visit_level(Visitor& visit, Value& level) {
   visit.whole_or_null("bytes", level.bytes, profile_limits::kMemory);
   visit.number("one_thread", level.one_thread, profile_limits::kAmount);
   visit.number("all_threads", level.all_threads, profile_limits::kAmount);
+  visit.whole("caches", level.caches, static_cast<int>(profile_limits::kThreads));
+}
+
+template <typename Visitor, typename Value>
+void visit_unit_work(Visitor& visit, Value& work) {
+  visit.named("unit", work.unit, math_unit_from_name);
+  visit.number("flops", work.flops, profile_limits::kAmount);
+  visit.number("seconds", work.seconds, profile_limits::kSeconds);
+}
+
+template <typename Visitor, typename Value>
+void visit_work_share(Visitor& visit, Value& share) {
+  visit.number("flops", share.flops, 1.0);
+  visit.number("time", share.time, 1.0);
 }
 
 template <typename Visitor, typename Value>
@@ -149,8 +165,12 @@ void visit_profile(Visitor& visit, Value& profile) {
   visit.whole("arena_bytes", profile.arena_bytes, limits::kMemory);
   visit.whole("packed_bytes", profile.packed_bytes, limits::kMemory);
   visit.whole("peak_bytes", profile.peak_bytes, limits::kMemory);
-  visit.number("matrix_flops_share", profile.matrix_flops_share, 1.0);
-  visit.number("matrix_time_share", profile.matrix_time_share, 1.0);
+  visit.list("units", profile.units, limits::kShortList,
+             [](auto& v, auto& work) { visit_unit_work(v, work); });
+  visit.optional_object("matrix_share", profile.matrix_share,
+                        [](auto& v, auto& share) { visit_work_share(v, share); });
+  visit.optional_object("narrow_share", profile.narrow_share,
+                        [](auto& v, auto& share) { visit_work_share(v, share); });
   visit.text("counters", profile.counters);
   visit.object("verdict", profile.verdict,
                [](auto& v, auto& verdict) { visit_verdict(v, verdict); });

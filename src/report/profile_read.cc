@@ -130,6 +130,9 @@ std::string contradiction(const Profile& profile) {
     if (!is_ordered(op.seconds)) {
       return fmt::format("`ops[{}].seconds`: the median is not between the quartiles", i);
     }
+    if (op.end < op.begin) {
+      return fmt::format("`ops[{}]`: ends before it begins", i);
+    }
     if (op.busy_seconds.size() > static_cast<std::size_t>(profile.machine.threads)) {
       return fmt::format("`ops[{}].busy_seconds`: more than `machine.threads`", i);
     }

@@ -41,6 +41,24 @@ std::string fragmentation_finding(const StudyRow& first, const StudyRow& last) {
       first.kernels, first.kernel_seconds * 1e6, last.kernels, last.kernel_seconds * 1e6, which);
 }
 
+// The unit besides float32's multiply-add that does most.
+std::string narrow_finding(const StudyRow& last, const StudyRow& both) {
+  double all = 0;
+  UnitWork most;
+  for (const UnitWork& work : both.profile.units) {
+    all += work.flops;
+    if (work.unit != MathUnit::kFma && (most.unit == MathUnit::kFma || work.flops > most.flops)) {
+      most = work;
+    }
+  }
+  return fmt::format(
+      "Narrow operands: {:.0f} % of the operations run on {}{}; that takes {:.2f} times the time "
+      "of float32, at a relative L2 of {:.1e}.",
+      all > 0 ? 100 * most.flops / all : 0, name_of(most.unit),
+      is_matrix_unit(most.unit) ? ", a matrix unit" : ", a vector unit",
+      both.seconds.median / last.seconds.median, both.relative_l2);
+}
+
 }  // namespace
 
 std::vector<std::string> study_findings(const std::vector<StudyRow>& rows) {
@@ -54,11 +72,7 @@ std::vector<std::string> study_findings(const std::vector<StudyRow>& rows) {
     findings.push_back(fragmentation_finding(*first, *last));
   }
   if (last != nullptr && both != nullptr) {
-    findings.push_back(fmt::format(
-        "Narrow operands: {:.0f} % of the operations run on a narrow unit; that takes {:.2f} times "
-        "the time of float32, at a relative L2 of {:.1e}.",
-        100 * both->profile.matrix_flops_share, both->seconds.median / last->seconds.median,
-        both->relative_l2));
+    findings.push_back(narrow_finding(*last, *both));
   }
   if (last != nullptr && winograd != nullptr) {
     findings.push_back(fmt::format(

@@ -12,6 +12,10 @@ Json or_null(const std::optional<double>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+Json share_json(const std::optional<WorkShare>& share) {
+  return share ? Json{{"flops", share->flops}, {"time", share->time}} : Json(nullptr);
+}
+
 Json row_json(const StudyRow& row) {
   Json json = {{"name", row.name}, {"meaning", row.meaning}};
   if (!row.absent.empty()) {
@@ -32,8 +36,8 @@ Json row_json(const StudyRow& row) {
   json["conversions"] = row.conversions;
   json["conversion_share"] = row.conversion_share;
   json["convolution_share"] = row.convolution_share;
-  json["narrow_flops_share"] = row.profile.matrix_flops_share;
-  json["narrow_time_share"] = row.profile.matrix_time_share;
+  json["matrix_share"] = share_json(row.profile.matrix_share);
+  json["narrow_share"] = share_json(row.profile.narrow_share);
   json["attained"] = or_null(row.attained);
   json["peak_bytes"] = row.profile.peak_bytes;
   json["relative_l2"] = row.relative_l2;

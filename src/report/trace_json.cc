@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kOpsTrack = 0;
+constexpr std::string_view kMemory = "memory in use";
 
 // Text to text: as values in memory a long trace would take some hundred times its spans.
 std::string to_text(const Json& json) {
@@ -36,17 +36,6 @@ struct Extent {
   std::int64_t begin = 0;
   std::int64_t end = 0;
 };
-
-std::vector<std::optional<Extent>> extents_of_ops(const Profile& profile) {
-  std::vector<std::optional<Extent>> extents(profile.ops.size());
-  for (const TraceSpan& span : profile.trace) {
-    const Extent task{nanoseconds(span.begin), nanoseconds(span.end)};
-    std::optional<Extent>& extent = extents[span.op];
-    extent = extent ? Extent{std::min(extent->begin, task.begin), std::max(extent->end, task.end)}
-                    : task;
-  }
-  return extents;
-}
 
 class EventList {
  public:
@@ -125,13 +114,17 @@ std::string trace_json(const Profile& profile) {
   EventList events;
   add_tracks(profile, events);
   const std::vector<std::string> names = names_as_json(profile);
-  const auto extents = extents_of_ops(profile);
-  for (std::size_t i = 0; i < extents.size(); ++i) {
-    if (extents[i]) {
-      const OpProfile& op = profile.ops[i];
-      events.slice(names[i], kOpsTrack, *extents[i], op_arguments(op));
-      events.counter("memory in use", extents[i]->begin, op.live_bytes + profile.packed_bytes);
-    }
+  std::int64_t end = 0;
+  for (std::size_t i = 0; i < profile.ops.size(); ++i) {
+    const OpProfile& op = profile.ops[i];
+    const Extent extent{nanoseconds(op.begin), nanoseconds(op.end)};
+    events.slice(names[i], kOpsTrack, extent, op_arguments(op));
+    events.counter(kMemory, extent.begin, op.live_bytes + profile.packed_bytes);
+    end = std::max(end, extent.end);
+  }
+  // A viewer draws a counter's last value to the end of the trace, so the arena's end is an event.
+  if (!profile.ops.empty()) {
+    events.counter(kMemory, end, profile.packed_bytes);
   }
   for (const TraceSpan& span : profile.trace) {
     events.slice(names[span.op], kOpsTrack + 1 + span.thread,

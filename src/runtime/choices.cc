@@ -24,11 +24,11 @@ Choice consider(const Implementation& implementation, const OpView& view, const 
     return choice;
   }
   const Work work = implementation.work(view, target);
-  choice.one_thread_seconds = CostTable::seconds(*row, work.flops, work.bytes, 1);
+  choice.one_thread_seconds = CostTable::seconds(*row, work.priced_flops, work.bytes, 1);
   choice.cost_seconds = choice.one_thread_seconds + work.packed_bytes * memory_price;
   choice.packed_bytes = work.packed_bytes;
   choice.predicted_seconds =
-      CostTable::seconds(*row, work.flops, work.bytes, target.machine.threads);
+      CostTable::seconds(*row, work.priced_flops, work.bytes, target.machine.threads);
   return choice;
 }
 

@@ -45,6 +45,16 @@ TEST(Levels, HoldUpToTheirCapacity) {
   EXPECT_EQ(level_that_holds(1, Calibration()), nullptr);
 }
 
+// Two hyper-threads of one core.
+TEST(Levels, ThreadsThatShareACacheHaveOne) {
+  Calibration machine = round_machine();
+  machine.levels[0].caches = 1;
+  EXPECT_EQ(level_that_holds(1e6, machine)->name, "L2");
+  EXPECT_EQ(level_that_holds(1e6 + 1, machine)->name, "L3");
+  machine.levels[1].caches = 2;
+  EXPECT_EQ(level_that_holds(2e7, machine)->name, "L3");
+}
+
 TEST(Classify, AConversionIsOneWhateverElseIsTrue) {
   const Calibration machine = round_machine();
   EXPECT_EQ(classify(op_of("reorder", 1e-6, 0, 1e3), machine), Bottleneck::kConversion);

@@ -23,7 +23,7 @@ Calibration example() {
   calibration.version = kVersion;
   calibration.units = {{MathUnit::kFma, 1.25e11, 2.5e11, "", "float32"},
                        {MathUnit::kAmxBf16, 0, 0, "no AMX on this processor", "bfloat16"}};
-  calibration.levels = {{"L2", 2097152, 9e10, 1.7e11}, {"DRAM", 0, 1.5e10, 2.1e10}};
+  calibration.levels = {{"L2", 2097152, 9e10, 1.7e11, 2}, {"DRAM", 0, 1.5e10, 2.1e10}};
   calibration.start_seconds = 1.25e-6;
   calibration.task_seconds = 0;
   calibration.took_seconds = 7.5;
@@ -48,6 +48,7 @@ void expect_equal(const Calibration& a, const Calibration& b) {
   for (std::size_t i = 0; i < a.levels.size(); ++i) {
     EXPECT_EQ(a.levels[i].name, b.levels[i].name);
     EXPECT_EQ(a.levels[i].bytes, b.levels[i].bytes);
+    EXPECT_EQ(a.levels[i].caches, b.levels[i].caches);
     EXPECT_EQ(a.levels[i].one_thread, b.levels[i].one_thread);
     EXPECT_EQ(a.levels[i].all_threads, b.levels[i].all_threads);
   }

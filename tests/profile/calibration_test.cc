@@ -3,13 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "backend/cpu/cpu_backend.h"
+#include "base/caches.h"
+#include "base/file_test_base.h"
 #include "base/system.h"
 #include "mezzotint/version.h"
 
@@ -158,6 +162,60 @@ TEST(Calibrate, StopsWhenAsked) {
   ASSERT_FALSE(calibration.ok());
   EXPECT_EQ(calibration.error().code, ErrorCode::kCancelled);
   EXPECT_EQ(backend.probe().runs(), 0);
+}
+
+// What a system says about its caches, recorded: two processors and their L2s and one L3.
+class MemoryShapeTest : public FileTest {
+ protected:
+  void add(int processor, int index, std::string_view level, std::string_view size,
+           std::string_view sharers) const {
+    const auto folder = in("sys/devices/system/cpu/cpu" + std::to_string(processor) +
+                           "/cache/index" + std::to_string(index));
+    std::filesystem::create_directories(folder);
+    put(folder / "level", std::string(level) + "\n");
+    put(folder / "type", "Unified\n");
+    put(folder / "size", std::string(size) + "\n");
+    put(folder / "shared_cpu_list", std::string(sharers) + "\n");
+  }
+};
+
+// Two cores of two hyper-threads each, numbered as Linux does: 0 and 2 are siblings.
+TEST_F(MemoryShapeTest, SiblingsShareOneL2) {
+  for (const int processor : {0, 1, 2, 3}) {
+    add(processor, 0, "2", "2048K", processor % 2 == 0 ? "0,2" : "1,3");
+    add(processor, 1, "3", "32768K", "0-3");
+  }
+  const MemoryShape all = memory_shape(quick_machine(), std::vector<int>{0, 1, 2, 3}, in(""));
+  EXPECT_EQ(all.l2_bytes, 2 * kMiB);
+  EXPECT_EQ(all.l2_count, 2);
+  EXPECT_EQ(all.l3_bytes, 32 * kMiB);
+  EXPECT_EQ(all.l3_count, 1);
+  EXPECT_EQ(memory_shape(quick_machine(), std::vector<int>{0, 2}, in("")).l2_count, 1);
+  EXPECT_EQ(memory_shape(quick_machine(), std::vector<int>{0, 1}, in("")).l2_count, 2);
+}
+
+TEST_F(MemoryShapeTest, WithoutADescriptionEachThreadHasTheMachinesL2) {
+  const MemoryShape shape = memory_shape(quick_machine(), std::vector<int>{0, 1}, in(""));
+  EXPECT_EQ(shape.l2_bytes, static_cast<std::uint64_t>(quick_machine().l2_bytes));
+  EXPECT_EQ(shape.l2_count, 2);
+  EXPECT_EQ(shape.l3_bytes, 0U);
+}
+
+// All processors that this process may use as siblings of one core.
+TEST_F(MemoryShapeTest, ACalibrationCountsASharedL2Once) {
+  for (const int processor : allowed_processors()) {
+    add(processor, 0, "2", "1024K", "all");
+  }
+  CalibrationEffort effort = kQuick;
+  const std::string root = in("").string();
+  effort.root = root;
+  const auto calibration =
+      calibrate(*make_cpu_backend(), quick_machine(), ThreadTeam(2), nullptr, effort);
+  ASSERT_TRUE(calibration.ok()) << calibration.error().message;
+  EXPECT_EQ(calibration->levels[0].name, "L2");
+  EXPECT_EQ(calibration->levels[0].bytes, kMiB);
+  EXPECT_EQ(calibration->levels[0].caches, 1);
+  EXPECT_EQ(calibration->levels[0].capacity(), static_cast<double>(kMiB));
 }
 
 TEST(StreamSizes, EachLevelIsBeyondTheOneBefore) {

@@ -11,7 +11,7 @@ OpRecord record(std::string kind, std::string level, std::vector<double> seconds
   OpRecord record;
   record.op.name = kind + level;
   record.op.flops = 2 * flops;
-  record.op.work = {flops, 1e3, 0, MathUnit::kFma};
+  record.op.work = {.flops = flops, .priced_flops = 3 * flops, .bytes = 1e3};
   record.kind = std::move(kind);
   record.level = std::move(level);
   record.imbalance.assign(seconds.size(), 0);
@@ -86,6 +86,48 @@ TEST(Groups, AreBoundByWhatMostOfTheirTimeIs) {
   const auto groups = group_ops(records, profile_ops(records, testing::round_machine()));
   ASSERT_EQ(groups.size(), 1U);
   EXPECT_EQ(groups[0].bottleneck, Bottleneck::kImbalance);
+}
+
+OpProfile op_on(MathUnit unit, double seconds, double flops) {
+  OpProfile op;
+  op.unit = unit;
+  op.seconds.median = seconds;
+  op.flops = flops;
+  return op;
+}
+
+// Narrow vectors are no matrix unit, and a unit that is missing has no share, not one of 0.
+TEST(Units, AmxAloneIsAMatrixUnit) {
+  Profile profile;
+  profile.machine = testing::round_machine();
+  profile.ops = {op_on(MathUnit::kFma, 1, 1e9), op_on(MathUnit::kAvx512Bf16, 2, 2e9),
+                 op_on(MathUnit::kFma, 1, 1e9)};
+  share_among_units(profile);
+  ASSERT_EQ(profile.units.size(), std::size(kAllMathUnits));
+  EXPECT_EQ(profile.units[0].unit, MathUnit::kFma);
+  EXPECT_EQ(profile.units[0].flops, 2e9);
+  EXPECT_EQ(profile.units[0].seconds, 2);
+  EXPECT_EQ(profile.units[2].unit, MathUnit::kAvx512Bf16);
+  EXPECT_EQ(profile.units[2].seconds, 2);
+  EXPECT_FALSE(profile.matrix_share) << "no AMX there";
+  ASSERT_TRUE(profile.narrow_share);
+  EXPECT_EQ(profile.narrow_share->flops, 0.5);
+  EXPECT_EQ(profile.narrow_share->time, 0.5);
+}
+
+TEST(Units, AMatrixUnitThatIdlesHasAShareOf0) {
+  Profile profile;
+  profile.machine = testing::round_machine();
+  profile.machine.units[3] = {MathUnit::kAmxBf16, 1e12, 2e12, "", "bfloat16"};
+  profile.ops = {op_on(MathUnit::kFma, 1, 3e9)};
+  share_among_units(profile);
+  ASSERT_TRUE(profile.matrix_share);
+  EXPECT_EQ(profile.matrix_share->flops, 0);
+  profile.ops.push_back(op_on(MathUnit::kAmxBf16, 3, 1e9));
+  share_among_units(profile);
+  EXPECT_EQ(profile.matrix_share->flops, 0.25);
+  EXPECT_EQ(profile.matrix_share->time, 0.75);
+  EXPECT_EQ(profile.narrow_share->flops, 0);
 }
 
 TEST(Spread, IsQuartilesBetweenNeighbours) {

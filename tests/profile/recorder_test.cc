@@ -98,6 +98,12 @@ TEST_F(RecorderTest, TracesTheLastRun) {
     tasks += record.loops > 0 ? record.tasks / 2 : 1;
   }
   EXPECT_EQ(recorder.trace().size(), tasks);
+  double last_end = 0;
+  for (const OpRecord& record : recorder.ops()) {
+    EXPECT_GE(record.begin, last_end);
+    EXPECT_GE(record.end - record.begin, record.seconds.back());
+    last_end = record.end;
+  }
   double op_end = 0;
   std::uint32_t op = 0;
   double latest = 0;
@@ -109,6 +115,8 @@ TEST_F(RecorderTest, TracesTheLastRun) {
     }
     EXPECT_LT(span.thread, 2);
     EXPECT_GE(span.begin, op_end);
+    EXPECT_GE(span.begin, recorder.ops()[span.op].begin);
+    EXPECT_LE(span.end, recorder.ops()[span.op].end);
     EXPECT_GE(span.end, span.begin);
     latest = std::max(latest, span.end);
   }

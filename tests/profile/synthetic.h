@@ -21,7 +21,7 @@ inline Calibration round_machine() {
                    {MathUnit::kAmxBf16, 0, 0, "not on this processor", "bfloat16"},
                    {MathUnit::kAmxInt8, 0, 0, "not on this processor", "int8"}};
   machine.levels = {
-      {"L2", 1'000'000, 50e9, 100e9}, {"L3", 10'000'000, 30e9, 50e9}, {"DRAM", 0, 8e9, 10e9}};
+      {"L2", 1'000'000, 50e9, 100e9, 2}, {"L3", 10'000'000, 30e9, 50e9}, {"DRAM", 0, 8e9, 10e9}};
   machine.start_seconds = 10e-6;
   machine.task_seconds = 1e-6;
   return machine;

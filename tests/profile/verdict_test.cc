@@ -68,6 +68,14 @@ TEST(Verdict, StatesConversionsAlsoWhenThereAreNone) {
             "mezzotint tune --model m --size 8 --precision fp32 --threads 2 --out plan.json");
 }
 
+TEST(Verdict, SaysWhatEachKindOfUnitDoes) {
+  Profile profile = profile_of({op_of("conv3d", 8, 8e11, 1e6)});
+  profile.narrow_share = WorkShare{0.5, 0.25};
+  EXPECT_EQ(verdict_of(profile, context()).sentences.back(),
+            "Matrix units (AMX): no such unit on this machine; narrow vector units (AVX-512-BF16, "
+            "VNNI): 50 % of the operations in 25 % of the time.");
+}
+
 TEST(Verdict, AdvisesNoTuningWithAPlan) {
   Profile profile = profile_of({op_of("conv3d", 8, 8e11, 1e6), op_of("reorder", 2, 0, 2e10)});
   profile.plan = "plan.json";

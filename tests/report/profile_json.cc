@@ -52,6 +52,14 @@ TEST(ProfileJson, ReadsBackWithoutLoss) {
   EXPECT_EQ(again->machine.units[3].absent, "not on this processor");
   EXPECT_EQ(again->machine.units[3].elements, "bfloat16 into float32");
   EXPECT_EQ(again->ops[5].imbalance, op.imbalance);
+  EXPECT_EQ(again->ops[5].begin, op.begin);
+  EXPECT_EQ(again->ops[5].end, op.end);
+  EXPECT_EQ(again->machine.levels[0].caches, 2);
+  ASSERT_EQ(again->units.size(), std::size(kAllMathUnits));
+  EXPECT_EQ(again->units[0].flops, profile.units[0].flops);
+  EXPECT_EQ(again->units[0].seconds, profile.units[0].seconds);
+  EXPECT_FALSE(again->matrix_share);
+  ASSERT_TRUE(again->narrow_share);
   EXPECT_EQ(again->machine.levels[0].bytes, std::uint64_t{2} << 20);
   EXPECT_EQ(again->grid, profile.grid);
   ASSERT_EQ(again->trace.size(), profile.trace.size());
@@ -66,6 +74,8 @@ TEST(ProfileJson, ReadsBackWithoutLoss) {
 TEST(ProfileJson, AbsentIsNullAndNotZero) {
   const Json json = Json::parse(profile_json(sample_profile()));
   EXPECT_TRUE(json["plan"].is_null());
+  EXPECT_TRUE(json["matrix_share"].is_null());
+  EXPECT_EQ(json["narrow_share"]["flops"], 0) << "the unit is there and idle";
   EXPECT_TRUE(json["ops"][5]["counters"].is_null());
   EXPECT_TRUE(json["ops"][0]["counters"]["cache_references"].is_null());
   EXPECT_TRUE(json["machine"]["units"][3]["all_threads"].is_null());
@@ -130,6 +140,8 @@ TEST(ProfileJson, RefusesWhatContradictsItself) {
             line("`trace`: entry 2 ends before it begins"));
   EXPECT_EQ(refusal_of([](Json& json) { json["trace"]["thread"].erase(0); }),
             line("`trace.op`: expected as many as in `thread`, `begin` and `end`"));
+  EXPECT_EQ(refusal_of([](Json& json) { json["ops"][3]["begin"] = 1e6; }),
+            line("`ops[3]`: ends before it begins"));
   EXPECT_EQ(refusal_of([](Json& json) { json["seconds"]["low"] = 1e6; }),
             line("`seconds`, `plain_seconds`: the median is not between the "
                  "quartiles"));

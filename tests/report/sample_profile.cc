@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "profile/groups.h"
+
 namespace mezzotint {
 namespace {
 
@@ -27,7 +29,7 @@ Calibration sample_machine() {
                    {MathUnit::kAvx512Bf16, 2.3e11, 4.6e11, "", "bfloat16 into float32"},
                    {MathUnit::kAmxBf16, 0, 0, "not on this processor", "bfloat16 into float32"},
                    {MathUnit::kAmxInt8, 0, 0, "not on this processor", "uint8 x int8 into int32"}};
-  machine.levels = {{"L2", std::uint64_t{2} << 20, 1.2e11, kL2Bandwidth},
+  machine.levels = {{"L2", std::uint64_t{2} << 20, 1.2e11, kL2Bandwidth, 2},
                     {"L3", std::uint64_t{48} << 20, 3.4e10, kL3Bandwidth},
                     {"DRAM", 0, 1.2e10, kDramBandwidth}};
   machine.start_seconds = 3.1e-6;
@@ -195,9 +197,11 @@ void add_trace(Profile& profile) {
   double now = 0;
   for (std::size_t i = 0; i < profile.ops.size(); ++i) {
     const double step = profile.ops[i].seconds.median / kTasks;
+    profile.ops[i].begin = now;
+    profile.ops[i].end = now + profile.ops[i].seconds.median;
     for (int task = 0; task < kTasks; ++task) {
       for (int thread = 0; thread < profile.machine.threads; ++thread) {
-        const double begin = now + step * task;
+        const double begin = now + step * (task + 0.005);
         profile.trace.push_back(
             {static_cast<std::uint32_t>(i), thread, begin, begin + step * (0.99 - 0.03 * thread)});
       }
@@ -236,8 +240,7 @@ void fill_rest(Profile& profile) {
   profile.plain_seconds = around(profile.sum_seconds * 1.001);
   profile.arena_bytes += std::uint64_t{64} << 20;
   profile.peak_bytes = profile.arena_bytes + profile.packed_bytes + (std::uint64_t{140} << 20);
-  profile.matrix_flops_share = 0;
-  profile.matrix_time_share = 0;
+  share_among_units(profile);
   profile.counters = "not available here: perf_event_open is not permitted";
   profile.ops.front().counters = Counters{3.2e8, 5.1e8, std::nullopt, 2.25e6};
   add_groups(profile);
@@ -267,6 +270,7 @@ Profile faster_profile() {
   for (OpProfile& op : profile.ops) {
     if (op.kind == "region" && op.level == "128x128x128") {
       op.implementation = "onednn-bf16";
+      op.unit = MathUnit::kAvx512Bf16;
       op.seconds = around(op.seconds.median / 2);
       op.bottleneck = Bottleneck::kMemoryDram;
       op.packed_bytes *= 2;

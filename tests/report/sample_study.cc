@@ -12,6 +12,7 @@ StudyRow row_of(std::string name, double seconds, double conversions, double con
   row.profile.precision = "fp32";
   row.profile.plan_hash = "4f0c6a1d2e";
   row.profile.ops.resize(120);
+  row.profile.narrow_share = WorkShare{0.9, 0.8};
   row.profile.peak_bytes = 812'000'000;
   row.seconds = {seconds, 0.95 * seconds, 1.1 * seconds};
   row.loops = 300;

@@ -48,6 +48,18 @@ TEST(StudyFindings, CountConversions) {
       << text;
 }
 
+TEST(StudyFindings, NameTheUnitOfNarrowOperands) {
+  StudyRow both = row("both", 3, 1, 1);
+  both.relative_l2 = 2e-3;
+  both.profile.units = {{MathUnit::kFma, 1, 1}, {MathUnit::kAvx512Bf16, 3, 1}};
+  const auto finding = [&] { return study_findings({row("channels-last", 1, 1, 1), both}).at(0); };
+  EXPECT_EQ(finding(),
+            "Narrow operands: 75 % of the operations run on avx512-bf16, a vector unit; that takes "
+            "3.00 times the time of float32, at a relative L2 of 2.0e-03.");
+  both.profile.units[1].unit = MathUnit::kAmxBf16;
+  EXPECT_NE(finding().find("run on amx-bf16, a matrix unit;"), std::string::npos);
+}
+
 TEST(StudyFindings, SayNothingOfWhatWasNotRun) {
   StudyRow absent = row("channels-first", 1, 1, 1);
   absent.absent = "no such unit";
@@ -69,6 +81,8 @@ TEST(StudyJson, SaysOfAnAbsentVariantOnlyWhyItIs) {
   EXPECT_EQ(first.at("convolution_share"), 0.5);
   EXPECT_EQ(first.at("warnings"), json({"other work slows this machine down"}));
   EXPECT_TRUE(study.at("variants").at(3).at("ssim").is_null());
+  EXPECT_TRUE(first.at("matrix_share").is_null());
+  EXPECT_EQ(first.at("narrow_share"), json({{"flops", 0.9}, {"time", 0.8}}));
 }
 
 TEST(StudyJson, HasNoNumberForAnErrorThatIsNotFinite) {

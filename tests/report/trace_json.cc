@@ -65,6 +65,18 @@ TEST(TraceJson, SlicesOfATrackFollowEachOther) {
   }
 }
 
+// Before its first task an op opens a loop, between its loops one thread works alone.
+TEST(TraceJson, AnOpsSliceIsFromItsLaunchToItsEnd) {
+  const Profile profile = sample_profile();
+  const auto slices = slices_of(Json::parse(trace_json(profile))).at(0);
+  ASSERT_EQ(slices.size(), profile.ops.size());
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    EXPECT_EQ(slices[i].name, profile.ops[i].op);
+    EXPECT_EQ(slices[i].begin, std::lround(profile.ops[i].begin * 1e9));
+    EXPECT_EQ(slices[i].end, std::lround(profile.ops[i].end * 1e9));
+  }
+}
+
 TEST(TraceJson, TasksLieWithinTheirOp) {
   const Profile profile = sample_profile();
   const auto tracks = slices_of(Json::parse(trace_json(profile)));
@@ -91,14 +103,20 @@ TEST(TraceJson, TheCounterIsLiveBytesAndPackedWeights) {
   std::size_t i = 0;
   for (const Json& event : trace["traceEvents"]) {
     if (event["ph"] == "C") {
-      ASSERT_LT(i, profile.ops.size());
       EXPECT_EQ(event["name"], "memory in use");
+      if (i == profile.ops.size()) {
+        EXPECT_EQ(event["args"]["bytes"], profile.packed_bytes) << "the arena's end";
+        EXPECT_EQ(nanoseconds(event["ts"]), ops.back().end);
+        ++i;
+        continue;
+      }
+      ASSERT_LT(i, profile.ops.size());
       EXPECT_EQ(event["args"]["bytes"], profile.ops[i].live_bytes + profile.packed_bytes);
       EXPECT_EQ(nanoseconds(event["ts"]), ops[i].begin);
       ++i;
     }
   }
-  EXPECT_EQ(i, profile.ops.size());
+  EXPECT_EQ(i, profile.ops.size() + 1);
 }
 
 TEST(TraceJson, NamesMayHoldAnyBytesAndOpsNoTask) {
@@ -106,15 +124,20 @@ TEST(TraceJson, NamesMayHoldAnyBytesAndOpsNoTask) {
   profile.ops[0].op = "a\"\\\n\xff";
   std::erase_if(profile.trace, [](const TraceSpan& span) { return span.op == 1; });
   const auto ops = slices_of(Json::parse(trace_json(profile))).at(0);
-  EXPECT_EQ(ops.size(), profile.ops.size() - 1);
+  EXPECT_EQ(ops.size(), profile.ops.size());
   EXPECT_EQ(ops[0].name, "a\"\\\n\xEF\xBF\xBD");
-  EXPECT_EQ(ops[1].name, profile.ops[2].op);
+  EXPECT_EQ(ops[1].name, profile.ops[1].op);
 }
 
 TEST(TraceJson, NothingTracedIsStillATrace) {
   Profile profile = sample_profile();
   profile.trace.clear();
-  EXPECT_TRUE(slices_of(Json::parse(trace_json(profile))).empty());
+  profile.ops.clear();
+  const Json trace = Json::parse(trace_json(profile));
+  EXPECT_TRUE(slices_of(trace).empty());
+  for (const Json& event : trace["traceEvents"]) {
+    EXPECT_EQ(event["ph"], "M");
+  }
 }
 
 }  // namespace

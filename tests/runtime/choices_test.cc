@@ -26,7 +26,9 @@ TEST(Choices, CountWhatAnImplementationDoes) {
   const Graph graph = parse(kAdd);
   FakeBackend backend;
   backend.offer("fake.direct", 1, 1000);
-  backend.offer("fake.clever", 1, 1000).does = [](const OpView&) { return Work{1e6, 24e6}; };
+  backend.offer("fake.clever", 1, 1000).does = [](const OpView&) {
+    return Work{.flops = 5e5, .priced_flops = 1e6, .bytes = 24e6};
+  };
   const Explanation explanation =
       explain_op({graph, graph.op(0)}, backend, {test_machine(2)}, "", 0);
   EXPECT_DOUBLE_EQ(explanation.choices[0].cost_seconds, 4e6 / 1e9);

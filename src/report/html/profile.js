@@ -21,10 +21,16 @@ function fillVerdict() {
     ['Kernels started', count(kernels), `${count(profile.ops.length)} ops`],
     ['Arena', inBytes(profile.arena_bytes), `and ${inBytes(profile.packed_bytes)} packed weights`],
     ['Peak of the process', inBytes(profile.peak_bytes), 'measured'],
-    ['Narrow units', inPercent(profile.matrix_flops_share), `of FLOPs, ${inPercent(profile.matrix_time_share)} of time`],
+    unitFigure('Matrix units', profile.matrix_share),
+    unitFigure('Narrow vector units', profile.narrow_share),
   ];
   at('figures').append(...figures.map(([name, value, more]) =>
     make('div', {}, make('dt', {}, name), make('dd', {}, make('strong', {}, value), make('span', {}, more)))));
+}
+
+function unitFigure(name, share) {
+  return share === null ? [name, 'none', 'no such unit on this machine']
+    : [name, inPercent(share.flops), `of FLOPs, ${inPercent(share.time)} of time`];
 }
 
 function adviceItem(advice) {
@@ -57,7 +63,7 @@ function fillFacts() {
     ...machine.units.map(unit => [unit.unit, unit.absent ??
       `${inFlopRate(unit.all_threads)}, one thread ${inFlopRate(unit.one_thread)}: ${unit.elements}`,
       unit.absent !== null]),
-    ...machine.levels.map(level => [level.bytes === null ? level.name : `${level.name}, ${inBytes(level.bytes)}`,
+    ...machine.levels.map(level => [level.bytes === null ? level.name : `${level.name}, ${level.caches > 1 ? `${level.caches} × ` : ''}${inBytes(level.bytes)}`,
       `${inByteRate(level.all_threads)}, one thread ${inByteRate(level.one_thread)}`]),
     ['Starting a loop', `${inSeconds(machine.start_seconds)}, and ${inSeconds(machine.task_seconds)} per task`],
   ]);
@@ -69,6 +75,8 @@ function fillFacts() {
     ['Runs', `${count(profile.runs)}, quartiles ${quartiles(profile.seconds)}`],
     ['Sum of ops', `${inSeconds(profile.sum_seconds)}, ${inPercent(profile.sum_seconds / profile.seconds.median)} of a run`],
     ['Listening costs', inPercent(profile.seconds.median / profile.plain_seconds.median - 1)],
+    ...profile.units.filter(unit => unit.seconds > 0).map(unit => [`On ${unit.unit}`,
+      `${inFlop(unit.flops)} in ${inSeconds(unit.seconds)}`]),
     ['Counters', profile.counters],
     ['Version', profile.version],
   ]);
@@ -81,7 +89,7 @@ const times = [
 ];
 const work = [
   number('FLOPs', r => r.flops, inFlop, 'of the algorithm used'),
-  number('direct', r => r.direct_flops, inFlop, 'FLOPs of the direct form'),
+  number('direct', r => r.direct_flops, inFlop, 'FLOPs of the direct form, products with padding included'),
   number('bytes', r => r.bytes, inBytes, 'modelled'),
   number('FLOP/B', r => r.d.intensity, inRatio),
   number('attained', r => r.d.rate, inFlopRate),

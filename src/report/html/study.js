@@ -36,8 +36,10 @@ function fillTable() {
     figure('kernels', r => r.kernels, count, 'started: a library’s calls within its tasks, else the tasks'), figure('per kernel', r => r.kernel_seconds, inSeconds, 'mean duration'),
     figure('loops', r => r.loops, count), figure('pieces', r => r.pieces, count),
     figure('per piece', r => r.piece_seconds, inSeconds, 'mean duration'),
-    figure('narrow ops', r => r.narrow_flops_share, inPercent, 'of the operations on a narrow unit'),
-    figure('narrow time', r => r.narrow_time_share, inPercent), figure('peak', r => r.peak_bytes, inBytes, 'of the process'),
+    figure('narrow ops', r => r.narrow_share?.flops ?? null, inPercent, 'of the operations on narrow vector units (AVX-512-BF16, VNNI); –: this machine has none'),
+    figure('narrow time', r => r.narrow_share?.time ?? null, inPercent),
+    figure('matrix ops', r => r.matrix_share?.flops ?? null, inPercent, 'of the operations on matrix units (AMX); –: this machine has none'),
+    figure('matrix time', r => r.matrix_share?.time ?? null, inPercent), figure('peak', r => r.peak_bytes, inBytes, 'of the process'),
     words('precision', r => r.precision), text('not run', r => r.absent ?? ''),
   ], rows, 'order', false);
 }

@@ -394,8 +394,8 @@ class OnednnConv final : public Implementation {
     check(region.has_value(), "onednn.conv asked about what it refuses");
     const Shape& weight = view.input(region->weight).type.shape;
     const bool few = weight[1] < kLeastSourceChannels;
-    Work work{flops_of(view) * (few ? kFewInputsSlowdown : 1.0), bytes_of(view),
-              parameter_bytes_of(view)};
+    Work work = Implementation::work(view, target);
+    work.priced_flops *= few ? kFewInputsSlowdown : 1.0;
     if (operands_ == DType::kBF16) {
       work.unit = *bf16_unit(target.machine);
       const auto saved = static_cast<double>(weight.elements()) *

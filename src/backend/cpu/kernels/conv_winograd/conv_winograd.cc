@@ -3,7 +3,7 @@
 #include "backend/cpu/kernels/conv_winograd/contract.h"
 #include "backend/cpu/kernels/conv_winograd/error.h"
 #include "backend/cpu/kernels/conv_winograd/kernel.h"
-#include "backend/cpu/kernels/conv_winograd/tile_grid.h"
+#include "backend/cpu/kernels/conv_winograd/work.h"
 #include "backend/cpu/kernels/implementation.h"
 #include "backend/cpu/kernels/kernel_ops.h"
 #include "graph/op_definition.h"
@@ -34,42 +34,6 @@ Refusal refuse_region(const OpView& view, const ConvRegion& region) {
   return refuse_unless_cube3(view, region);
 }
 
-// What stages of a tile cost beside its products, in the products' operations: the transform of an
-// input and the making of an output, per position and channel; copying an input first, per copied
-// value, and normalising it.
-constexpr double kTransform = 45;
-constexpr double kFinish = 20;
-constexpr double kStage = 12;
-constexpr double kNormalise = 90;
-
-// Values copied per tile of a long row: neighbours along x share what they have in common.
-double staged_values(const TileGrid& grid, bool doubled) {
-  const auto side = static_cast<double>(doubled ? grid.coarse_inputs() : grid.inputs());
-  const auto step = static_cast<double>(doubled ? grid.outputs() / 2 : grid.outputs());
-  return side * side * step;
-}
-
-Work work_of(const OpView& view, const ConvRegion& region, WinogradTile tile, std::int64_t lanes) {
-  const Shape& shape = view.output(0).type.shape;
-  const TileGrid grid(tile, {shape[2], shape[3], shape[4]});
-  const auto tiles = static_cast<double>(shape[0] * grid.tiles());
-  const auto positions = static_cast<double>(grid.positions());
-  const auto outputs = static_cast<double>(round_up(shape[1], lanes));
-  Work work{tiles * positions * kFinish * outputs, bytes_of(view) - parameter_bytes_of(view), 0};
-  for (const ConvSource& source : region.sources) {
-    const auto channels = static_cast<double>(round_up(source.channels, lanes));
-    double per_tile = positions * (2 * outputs + kTransform);
-    if (source.upsample || source.coefficients || source.channels % lanes != 0) {
-      per_tile += staged_values(grid, source.upsample) *
-                  (kStage + (source.coefficients ? kNormalise : 0.0));
-    }
-    work.flops += tiles * channels * per_tile;
-    work.packed_bytes += channels * outputs * positions * sizeof(float);
-  }
-  work.bytes += work.packed_bytes;
-  return work;
-}
-
 class ConvWinograd final : public Implementation {
  public:
   explicit ConvWinograd(WinogradTile tile) : tile_(tile) {}
@@ -90,8 +54,9 @@ class ConvWinograd final : public Implementation {
   }
 
   Work work(const OpView& view, const Target& target) const override {
-    return work_of(view, *describe_conv(view), tile_,
-                   for_isa(target.machine.isa, conv_winograd_avx2(), conv_winograd_avx512()).lanes);
+    return winograd_work(
+        view, *describe_conv(view), tile_,
+        for_isa(target.machine.isa, conv_winograd_avx2(), conv_winograd_avx512()).lanes);
   }
 
   // F(2^3) is for strict, too, which makes no allowance; sum_bound() has room for it.
