@@ -266,6 +266,9 @@ class Tuner {
       return {};
     }
     Status status = choose_in_time();
+    for (const std::string& forms : describe_impossible(*space_)) {
+      report_.notes.push_back("left out, since nothing computes them together: " + forms);
+    }
     if (!status && status.error().code == ErrorCode::kCancelled && should_go_on()) {
       return keep_default("the time was used up before a plan was checked");
     }
