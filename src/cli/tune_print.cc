@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -204,6 +205,14 @@ void print_unconfirmed(const TuneReport& report) {
   }
 }
 
+std::vector<double> all_of(const std::vector<TuneDistance>& distances, double TuneDistance::*norm) {
+  std::vector<double> values;
+  for (const TuneDistance& distance : distances) {
+    values.push_back(distance.*norm);
+  }
+  return values;
+}
+
 void print_check(const TuneReport& report) {
   for (const TunePutBack& back : report.put_back) {
     print_entry("put back   ",
@@ -214,26 +223,41 @@ void print_check(const TuneReport& report) {
   }
   const TuneCheck& check = *report.check;
   print_entry("checked    ",
-              fmt::format("on {}, relative L2 from the strict plan", fitted(check.condition, 55)));
-  print_to(stdout, "{}",
-           wrap(fmt::format("t = {}: {:.2g} (default {:.2g}), allowed {:.2g}",
-                            fmt::join(check.timesteps, ", "), fmt::join(check.tuned, ", "),
-                            fmt::join(check.standard, ", "), check.limit),
-                2));
-  print_to(stdout, "  volume after {} steps: {:.2g}, allowed {:.2g}\n", check.chain_steps,
-           check.chain, check.chain_limit.value_or(0));
+              fmt::format("on {}, distance from the strict plan", fitted(check.condition, 55)));
+  const auto print_norm = [&](const char* name, double TuneDistance::*norm) {
+    std::string text =
+        fmt::format("{} at t = {}: {:.2g} (default {:.2g}), allowed {:.2g}", name,
+                    fmt::join(check.timesteps, ", "), fmt::join(all_of(check.tuned, norm), ", "),
+                    fmt::join(all_of(check.standard, norm), ", "), check.limit.*norm);
+    if (check.chain) {
+      text += fmt::format("; volume after {} steps: {:.2g}, allowed {:.2g}", check.chain_steps,
+                          (*check.chain).*norm, check.chain_limit.*norm);
+    }
+    print_to(stdout, "{}", wrap(text, 2));
+  };
+  print_norm("relative L2", &TuneDistance::relative_l2);
+  if (std::isfinite(check.limit.largest)) {
+    print_norm("largest error by the largest value", &TuneDistance::largest);
+  }
 }
 
+// JSON has no infinity: what is not bounded, or not finite, becomes null.
 ordered_json check_json(const TuneCheck& check) {
-  return {{"condition", check.condition},
-          {"timesteps", check.timesteps},
-          {"relative_l2", check.tuned},
-          {"default_relative_l2", check.standard},
-          {"limit", check.limit},
-          {"chain_steps", check.chain_steps},
-          {"chain_relative_l2", check.chain},
-          {"chain_limit", check.chain_limit ? ordered_json(*check.chain_limit) : ordered_json()},
-          {"within", check.is_within}};
+  ordered_json json = {{"condition", check.condition},
+                       {"timesteps", check.timesteps},
+                       {"chain_steps", check.chain_steps},
+                       {"within", check.is_within}};
+  const std::pair<const char*, double TuneDistance::*> norms[] = {
+      {"relative_l2", &TuneDistance::relative_l2}, {"largest", &TuneDistance::largest}};
+  for (const auto& [name, norm] : norms) {
+    ordered_json& found = json[name];
+    found["tuned"] = all_of(check.tuned, norm);
+    found["default"] = all_of(check.standard, norm);
+    found["limit"] = check.limit.*norm;
+    found["chain"] = check.chain ? ordered_json((*check.chain).*norm) : ordered_json();
+    found["chain_limit"] = check.chain_limit.*norm;
+  }
+  return json;
 }
 
 ordered_json race_json(const TuneRace& race) {

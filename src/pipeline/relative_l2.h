@@ -10,4 +10,7 @@ namespace mezzotint {
 // truth is 0.
 [[nodiscard]] double relative_l2(std::span<const float> values, std::span<const float> truth);
 
+// The largest |value - true value|, by the largest |true value|. 0 and infinity as above.
+[[nodiscard]] double relative_largest(std::span<const float> values, std::span<const float> truth);
+
 }  // namespace mezzotint

@@ -345,10 +345,8 @@ class StudyJob {
     for (Candidate& candidate : candidates_) {
       StudyRow& row = study_.rows[candidate.row];
       describe_row(std::move(candidate.profiles), row);
-      if (row.seconds.relative() > kMostSpread && !request_.force) {
-        return resource_error(
-            "machine is busy: rounds of {} spread by {:.0f} %, at most {:.0f} %; wait, or --force",
-            row.name, 100 * row.seconds.relative(), 100 * kMostSpread);
+      if (Status status = check_rounds(row); !status && !request_.force) {
+        return status;
       }
     }
     return {};
@@ -372,10 +370,10 @@ class StudyJob {
       }
       if (chain_) {
         const auto volume = run_chain(*session, *chain_, run_options(), {});
-        if (!volume) {
+        if (!volume && volume.error().code != ErrorCode::kNumerics) {
           return volume.error();
         }
-        row.ssim = mean_ssim(*volume);
+        row.ssim = volume ? mean_ssim(*volume) : std::nullopt;
       }
     }
     return {};

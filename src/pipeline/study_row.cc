@@ -4,6 +4,9 @@
 #include <numeric>
 #include <utility>
 
+#include "base/error.h"
+#include "pipeline/profile_model.h"
+
 namespace mezzotint {
 
 void describe_row(std::vector<Profile> profiles, StudyRow& row) {
@@ -35,6 +38,15 @@ void describe_row(std::vector<Profile> profiles, StudyRow& row) {
   if (attainable > 0) {
     row.attained = attainable / row.profile.sum_seconds;
   }
+}
+
+Status check_rounds(const StudyRow& row) {
+  if (row.seconds.relative() > kMostSpread) {
+    return resource_error(
+        "machine is busy: rounds of {} spread by {:.0f} %, at most {:.0f} %; wait, or --force",
+        row.name, 100 * row.seconds.relative(), 100 * kMostSpread);
+  }
+  return {};
 }
 
 }  // namespace mezzotint

@@ -14,6 +14,7 @@
 #include "pipeline/no_throw.h"
 #include "pipeline/outputs.h"
 #include "pipeline/plan_file.h"
+#include "pipeline/tune_check.h"
 #include "pipeline/tune_condition.h"
 #include "pipeline/tune_parts.h"
 #include "pipeline/tune_race.h"
@@ -268,6 +269,9 @@ class Tuner {
       return {};
     }
     Status status = choose_in_time();
+    for (const std::string& forms : describe_impossible(*space_)) {
+      report_.notes.push_back("left out, since nothing computes them together: " + forms);
+    }
     if (!status && status.error().code == ErrorCode::kCancelled && should_go_on()) {
       return keep_default("the time was used up before a plan was checked");
     }
@@ -340,39 +344,23 @@ class Tuner {
     if (Status status = prepare_reference(); !status) {
       return status.error();
     }
-    TuneCheck& check = *report_.check;
     session = trial_->open(chosen_.plan);
     if (!session) {
       return session.error();
     }
-    auto distances = trial_->distances(*session);
-    if (!distances) {
-      return distances.error();
+    auto reason = check_errors(*trial_, *session, *report_.check, on_checking());
+    if (!reason) {
+      return reason.error();
     }
-    check.tuned = *distances;
-    if (const double distance = worst(check.tuned); !is_within(distance, check.limit)) {
-      return Excess{fmt::format("one evaluation is off by a relative L2 of {:.2g}, allowed are "
-                                "{:.2g}",
-                                distance, check.limit),
-                    added_error};
+    if (reason->empty()) {
+      tuned_session_.emplace(std::move(*session));
     }
-    const auto on_evaluation = [this](int done, int count) {
-      return tell_in_time("checking a chain", done, count);
-    };
-    const auto chain = trial_->chain_distance(*session, on_evaluation);
-    if (!chain) {
-      return chain.error();
-    }
-    check.chain = *chain;
-    check.is_within = is_within(check.chain, *check.chain_limit);
-    if (!check.is_within) {
-      return Excess{
-          fmt::format("a chain of {} steps is off by a relative L2 of {:.2g}, allowed are {:.2g}",
-                      check.chain_steps, check.chain, *check.chain_limit),
-          added_error};
-    }
-    tuned_session_.emplace(std::move(*session));
-    return Excess();
+    return Excess{std::move(*reason), added_error};
+  }
+
+  [[nodiscard]] OnChecking on_checking() const {
+    return
+        [this](const char* stage, int done, int count) { return tell_in_time(stage, done, count); };
   }
 
   // Once: the strict plan's chain, and how far the default is from it.
@@ -386,33 +374,17 @@ class Tuner {
         !status) {
       return status;
     }
-    TuneCheck check;
-    check.condition = mask_ ? mask_->string() : "ellipsoids";
-    check.timesteps = trial_->timesteps();
-    check.chain_steps = trial_->steps();
     auto session = trial_->open(default_plan_);
     if (!session) {
       return session.error();
     }
     default_session_.emplace(std::move(*session));
-    auto distances = trial_->distances(*default_session_);
-    if (!distances) {
-      return distances.error();
+    auto check = begin_check(*trial_, *default_session_, request_.precision, on_checking());
+    if (!check) {
+      return check.error();
     }
-    check.standard = std::move(*distances);
-    check.limit = std::max(evaluation_budget(request_.precision), worst(check.standard));
-    const auto on_evaluation = [this](int done, int count) {
-      return tell_in_time("running the default plan", done, count);
-    };
-    if (const auto chain = trial_->chain_distance(*default_session_, on_evaluation); !chain) {
-      return chain.error();
-    }
-    const auto limit = trial_->disturbed_distance(*default_session_, check.limit, on_evaluation);
-    if (!limit) {
-      return limit.error();
-    }
-    check.chain_limit = *limit;
-    report_.check = std::move(check);
+    check->condition = mask_ ? mask_->string() : "ellipsoids";
+    report_.check = std::move(*check);
     return {};
   }
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "pipeline/outputs.h"
+#include "pipeline/tune_check.h"
 
 namespace mezzotint {
 namespace {
@@ -12,14 +13,6 @@ namespace {
 constexpr std::uint64_t kPlanBytes = 1 << 20;  // more than any plan takes
 
 }  // namespace
-
-double worst(const std::vector<double>& values) {
-  return values.empty() ? 0 : *std::ranges::max_element(values);
-}
-
-bool is_within(double distance, double limit) {
-  return std::isfinite(distance) && distance <= limit;
-}
 
 std::map<std::string, double> held_bytes(const Program& program) {
   std::map<std::string, double> bytes;
@@ -71,7 +64,8 @@ PlanProvenance tune_provenance(const TuneReport& report, const Machine& machine)
     provenance.default_seconds = report.race->default_seconds;
   }
   if (report.check) {
-    const double distance = worst(report.is_default ? report.check->standard : report.check->tuned);
+    const double distance =
+        worst(report.is_default ? report.check->standard : report.check->tuned).relative_l2;
     if (std::isfinite(distance)) {
       provenance.relative_l2 = distance;
     }

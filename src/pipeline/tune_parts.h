@@ -1,4 +1,4 @@
-// Small parts of tune_model: how distances are judged, what ops hold, the plan's file.
+// Small parts of tune_model: what ops hold, which one is put back, the plan's file.
 #pragma once
 
 #include <filesystem>
@@ -14,12 +14,6 @@
 #include "runtime/program.h"
 
 namespace mezzotint {
-
-// The largest of distances, which are infinite where something was not finite, and never NaN.
-[[nodiscard]] double worst(const std::vector<double>& values);
-
-// Nothing infinite is, whatever the limit.
-[[nodiscard]] bool is_within(double distance, double limit);
 
 // Bytes of weights and workspace, by op; 0 of an op that is not there.
 [[nodiscard]] std::map<std::string, double> held_bytes(const Program& program);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "base/noise.h"
@@ -14,11 +15,6 @@ namespace {
 // Of another sample than the chain's noise.
 constexpr NoiseKey kDisturbance{0, 1, 0};
 
-// The strict plan's own largest relative L2 distance from float64 on the parity networks.
-constexpr double kStrictDistance = 3.5e-6;
-constexpr double kFp32Bound = 1e-5;
-constexpr double kFastBound = 2e-2;
-
 double norm(std::span<const float> values) {
   double sum = 0;
   for (const float value : values) {
@@ -27,16 +23,11 @@ double norm(std::span<const float> values) {
   return std::sqrt(sum);
 }
 
-}  // namespace
-
-double evaluation_budget(Precision precision) {
-  switch (precision) {
-    case Precision::kStrict: return kStrictDistance;
-    case Precision::kFp32: return kFp32Bound - kStrictDistance;
-    case Precision::kFast: break;
-  }
-  return kFastBound - kStrictDistance;
+TuneDistance distance(std::span<const float> values, std::span<const float> truth) {
+  return {relative_l2(values, truth), relative_largest(values, truth)};
 }
+
+}  // namespace
 
 Result<TuneTrial> TuneTrial::create(Subject& subject, const Backend& backend,
                                     const Machine& machine, const CancelToken* cancel) {
@@ -113,29 +104,34 @@ Status TuneTrial::run_reference(const OnEvaluation& on_evaluation) {
   return {};
 }
 
-Result<std::vector<double>> TuneTrial::distances(Session& session) {
-  std::vector<double> distances;
+Result<std::vector<TuneDistance>> TuneTrial::distances(Session& session) {
+  std::vector<TuneDistance> distances;
   std::vector<float> eps(static_cast<std::size_t>(session.elements()));
   for (const TrialPoint& point : points_) {
     if (Status status = session.evaluate(point.x, point.step, eps, run_options()); !status) {
       return status.error();
     }
-    distances.push_back(relative_l2(eps, point.eps));
+    distances.push_back(distance(eps, point.eps));
   }
   return distances;
 }
 
-Result<double> TuneTrial::chain_distance(Session& session, const OnEvaluation& on_evaluation) {
+Result<TuneDistance> TuneTrial::chain_distance(Session& session,
+                                               const OnEvaluation& on_evaluation) {
   auto volume = run_chain(session, chain_, run_options(), {on_evaluation, {}});
+  if (!volume && volume.error().code == ErrorCode::kNumerics) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    return TuneDistance{kInfinity, kInfinity};
+  }
   if (!volume) {
     return volume.error();
   }
   last_ = std::move(*volume);
-  return relative_l2(last_, volume_);
+  return distance(last_, volume_);
 }
 
-Result<double> TuneTrial::disturbed_distance(Session& session, double disturbance,
-                                             const OnEvaluation& on_evaluation) {
+Result<TuneDistance> TuneTrial::disturbed_distance(Session& session, double disturbance,
+                                                   const OnEvaluation& on_evaluation) {
   std::vector<float> direction(static_cast<std::size_t>(session.elements()));
   fill_normal(kDisturbance, direction, team_);
   const double length = norm(direction);
@@ -149,7 +145,7 @@ Result<double> TuneTrial::disturbed_distance(Session& session, double disturbanc
   if (!volume) {
     return volume.error();
   }
-  return relative_l2(*volume, last_);
+  return distance(*volume, last_);
 }
 
 Result<double> TuneTrial::time(Session& session) {

@@ -15,12 +15,6 @@
 
 namespace mezzotint {
 
-// Largest relative L2 distance of a prediction from the strict plan's. `fp32` and `fast`: the bound
-// of the mode against float64 (docs/precision.md), less the strict plan's own distance from float64
-// on the parity networks. `strict`: that distance; the strict plan errs there by at most 1.6 times
-// what PyTorch does, so that both together stay below the 4 times that the mode allows.
-[[nodiscard]] double evaluation_budget(Precision precision);
-
 // An evaluation of the strict plan's chain.
 struct TrialPoint {
   int step = 0;  // of the chain, from 0
@@ -54,15 +48,15 @@ class TuneTrial {
 
   // Runs the strict plan's chain and keeps its points and its volume. First of all.
   Status run_reference(const OnEvaluation& on_evaluation);
-  // The distance from the strict plan's prediction at each point (relative_l2): infinite where
-  // something is not finite.
-  Result<std::vector<double>> distances(Session& session);
-  // The distance of the finished volume. What the budget of an evaluation allows: that of a chain
-  // of the same plan whose every prediction is off by `disturbance` (relative L2) in one fixed
-  // random direction, as a systematic error would be, from the undisturbed one.
-  Result<double> chain_distance(Session& session, const OnEvaluation& on_evaluation);
-  Result<double> disturbed_distance(Session& session, double disturbance,
-                                    const OnEvaluation& on_evaluation);
+  // From the strict plan's prediction at each point.
+  Result<std::vector<TuneDistance>> distances(Session& session);
+  // Of the finished volume; infinite where the chain ends at a value that is not finite. What the
+  // budget of an evaluation allows: that of a chain of the same plan whose every prediction is off
+  // by `disturbance` (relative L2) in one fixed random direction, as a systematic error would be,
+  // from the undisturbed one.
+  Result<TuneDistance> chain_distance(Session& session, const OnEvaluation& on_evaluation);
+  Result<TuneDistance> disturbed_distance(Session& session, double disturbance,
+                                          const OnEvaluation& on_evaluation);
   // One evaluation, in seconds.
   Result<double> time(Session& session);
 

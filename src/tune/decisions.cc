@@ -1,6 +1,7 @@
 #include "tune/decisions.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -134,6 +135,21 @@ std::vector<TuneLoss> losses_of(const PlanSpace& space, const PlanChoice& chosen
     }
   }
   return losses;
+}
+
+std::vector<std::string> describe_impossible(const PlanSpace& space) {
+  std::vector<std::string> texts;
+  for (const std::vector<VariableForm>& together : space.impossible()) {
+    std::vector<std::string> forms;
+    for (const auto& [variable, form] : together) {
+      const PlanVariable& each = space.variables()[variable];
+      const Form& chosen = each.forms[form];
+      forms.push_back(fmt::format("{} (fuses {}{})", each.convolution, describe(chosen.fuse),
+                                  chosen.layout == Layout::kRowMajor ? ", channels-first" : ""));
+    }
+    texts.push_back(fmt::format("{}", fmt::join(forms, ", ")));
+  }
+  return texts;
 }
 
 }  // namespace mezzotint

@@ -25,4 +25,8 @@ namespace mezzotint {
 [[nodiscard]] std::vector<TuneLoss> losses_of(const PlanSpace& space, const PlanChoice& chosen,
                                               const ChoiceLimits& limits, std::size_t most_ops);
 
+// "a (fuses concat), b (fuses nothing, channels-first)": forms that a space found impossible
+// together, one text each.
+[[nodiscard]] std::vector<std::string> describe_impossible(const PlanSpace& space);
+
 }  // namespace mezzotint

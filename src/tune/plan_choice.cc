@@ -10,23 +10,33 @@
 namespace mezzotint {
 namespace {
 
+constexpr double kForbidden = std::numeric_limits<double>::infinity();
+constexpr int kMostSolutions = 16;
+
 class Chooser {
  public:
   Chooser(PlanSpace& space, const ChoiceLimits& limits) : space_(space), limits_(limits) {}
 
   Result<PlanChoice> run() {
-    const DiscreteSolution solution = solve(problem());
-    auto ops = space_.lower_forms(solution.values);
-    if (!ops) {
-      return ops.error();
-    }
     const std::vector<std::size_t> standard(space_.variables().size(), 0);
     const PlanChoice fallback = choice(standard, space_.default_ops());
-    if (!*ops) {
-      return with_gap(fallback, solution.lower_bound);
+    double lower_bound = 0;
+    for (int i = 0; i < kMostSolutions; ++i) {
+      const DiscreteSolution solution = solve(problem());
+      lower_bound = solution.lower_bound;
+      auto ops = space_.lower_forms(solution.values);
+      if (!ops) {
+        return ops.error();
+      }
+      if (ops->has_value()) {
+        const PlanChoice chosen = choice(solution.values, **ops);
+        return with_gap(chosen.seconds <= fallback.seconds ? chosen : fallback, lower_bound);
+      }
+      if (Status status = space_.forbid(solution.values); !status) {
+        return status.error();
+      }
     }
-    const PlanChoice chosen = choice(solution.values, **ops);
-    return with_gap(chosen.seconds <= fallback.seconds ? chosen : fallback, solution.lower_bound);
+    return with_gap(fallback, lower_bound);
   }
 
   [[nodiscard]] PlanChoice choice(const std::vector<std::size_t>& forms, const StepOps& ops) const {
@@ -98,7 +108,6 @@ class Chooser {
   }
 
   [[nodiscard]] DiscreteProblem problem() const {
-    constexpr double kForbidden = std::numeric_limits<double>::infinity();
     const std::vector<PlanVariable>& variables = space_.variables();
     const double standard = cost(space_.default_ops());
     DiscreteProblem problem{{}, {{{}, {standard}}}};
@@ -133,7 +142,25 @@ class Chooser {
                          changes[pair.second][pair.second_form]
                    : kForbidden;
     }
+    for (const std::vector<VariableForm>& together : space_.impossible()) {
+      problem.factors.push_back(forbidding(together, problem.domains));
+    }
     return problem;
+  }
+
+  static Factor forbidding(const std::vector<VariableForm>& together,
+                           const std::vector<std::size_t>& domains) {
+    Factor factor;
+    std::size_t entries = 1;
+    std::size_t forbidden = 0;
+    for (const auto& [variable, form] : together) {
+      factor.scope.push_back(variable);
+      entries *= domains[variable];
+      forbidden = forbidden * domains[variable] + form;
+    }
+    factor.costs.assign(entries, 0.0);
+    factor.costs[forbidden] = kForbidden;
+    return factor;
   }
 
   PlanSpace& space_;

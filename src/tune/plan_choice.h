@@ -36,9 +36,6 @@ struct PlanChoice {
 // The default plan, at the table's costs.
 [[nodiscard]] PlanChoice default_choice(PlanSpace& space);
 
-// Of a space: a variable, and one of its forms.
-using VariableForm = std::pair<std::size_t, std::size_t>;
-
 // What a plan may not hold.
 struct ChoiceLimits {
   // Ops that are as by default: their implementation and, of a convolution, what is fused.
@@ -51,7 +48,9 @@ struct ChoiceLimits {
 
 // The cheapest plan within the limits. A plan's cost is that of the default, plus what each form
 // changes, plus what each two forms that meet change beyond that; the sum that comes back is of the
-// chosen plan as lowered. Never dearer than the default's.
+// chosen plan as lowered. Where that cannot be computed, the space learns which forms of it cannot
+// be had together, and the choice is made again; after 16 times it is the default. Never dearer
+// than the default's.
 Result<PlanChoice> choose_plan(PlanSpace& space, const ChoiceLimits& limits);
 
 }  // namespace mezzotint

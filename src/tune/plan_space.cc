@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/check.h"
 #include "base/error.h"
 #include "graph/conv_region.h"
 #include "runtime/lower.h"
@@ -262,6 +263,32 @@ Result<std::optional<StepOps>> PlanSpace::lower_forms(const std::vector<std::siz
                 taken->second == variables_[i].forms[forms[i]].fuse;
   }
   return is_obeyed ? std::optional(std::move(lowering->ops)) : std::nullopt;
+}
+
+Status PlanSpace::forbid(const std::vector<std::size_t>& forms) {
+  std::vector<std::size_t> left = forms;
+  for (std::size_t i = 0; i < forms.size(); ++i) {
+    if (forms[i] == 0) {
+      continue;
+    }
+    left[i] = 0;
+    const auto ops = lower_forms(left);
+    if (!ops) {
+      return ops.error();
+    }
+    if (ops->has_value()) {
+      left[i] = forms[i];
+    }
+  }
+  std::vector<VariableForm> together;
+  for (std::size_t i = 0; i < left.size() && together.size() < kMostTogether; ++i) {
+    if (left[i] != 0) {
+      together.emplace_back(i, left[i]);
+    }
+  }
+  check(!together.empty(), "the default cannot be lowered");
+  impossible_.push_back(std::move(together));
+  return {};
 }
 
 std::vector<std::vector<std::size_t>> PlanSpace::rivals() const {

@@ -51,6 +51,9 @@ struct FormPair {
   std::optional<StepOps> ops;
 };
 
+// A variable, and one of its forms.
+using VariableForm = std::pair<std::size_t, std::size_t>;
+
 // Is told how many networks have been lowered; returns false to stop.
 using OnLowered = std::function<bool(int lowered)>;
 
@@ -86,6 +89,16 @@ class PlanSpace {
   // The network's ops with one form per variable; nothing when some op cannot be computed or a
   // convolution cannot take what it should.
   Result<std::optional<StepOps>> lower_forms(const std::vector<std::size_t>& forms);
+
+  // Of forms that lower_forms() cannot have together, takes back one after the other for as long as
+  // it still cannot, and remembers what is left.
+  Status forbid(const std::vector<std::size_t>& forms);
+  // Forms that cannot be had together though each two of them can; by variable, at most
+  // kMostTogether: of more, it is the first that are left out.
+  static constexpr std::size_t kMostTogether = 4;
+  [[nodiscard]] const std::vector<std::vector<VariableForm>>& impossible() const {
+    return impossible_;
+  }
 
   // Ops that compete, by convolution: those that its forms come with, and those that they come
   // instead of. Each op is in one list at most; the dearest list first.
@@ -124,6 +137,7 @@ class PlanSpace {
   StepOps default_ops_;
   std::vector<PlanVariable> variables_;
   std::vector<FormPair> pairs_;
+  std::vector<std::vector<VariableForm>> impossible_;
   int lowered_ = 0;
   int dropped_ = 0;
   bool cut_short_ = false;

@@ -52,16 +52,22 @@ struct TunePutBack {
   std::string reason;  // which budget was exceeded, by what
 };
 
-// Relative L2 distances from the strict plan's results.
+// From a result of the strict plan; infinite where something is not finite. As a limit: infinity
+// for what is not bounded.
+struct TuneDistance {
+  double relative_l2 = 0;
+  double largest = 0;  // difference of one value, relative to the largest value
+};
+
 struct TuneCheck {
   std::string condition;  // where it is from
   std::vector<int> timesteps;
-  std::vector<double> tuned;     // of the prediction at each timestep
-  std::vector<double> standard;  // the default plan's
-  double limit = 0;
+  std::vector<TuneDistance> tuned;     // of the prediction at each timestep; may be empty
+  std::vector<TuneDistance> standard;  // the default plan's
+  TuneDistance limit;
   int chain_steps = 0;
-  double chain = 0;  // of the finished volume
-  std::optional<double> chain_limit;
+  std::optional<TuneDistance> chain;  // of the finished volume; nothing: it was not run
+  TuneDistance chain_limit;
   bool is_within = false;
 };
 

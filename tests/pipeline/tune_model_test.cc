@@ -10,7 +10,9 @@
 #include <limits>
 
 #include "backend/cpu/cpu_backend.h"
+#include "pipeline/error_budget.h"
 #include "pipeline/plan_file.h"
+#include "pipeline/tune_check.h"
 #include "pipeline/tune_race.h"
 #include "pipeline/tune_trial.h"
 #include "support/graph_runner.h"
@@ -119,7 +121,8 @@ TEST_F(TuneModel, PutsBackWhatErrsAndSaysWhich) {
   ASSERT_TRUE(report.check);
   if (!report.is_default) {
     EXPECT_TRUE(report.check->is_within);
-    EXPECT_LE(report.check->chain, *report.check->chain_limit);
+    EXPECT_LE(report.check->chain->relative_l2, report.check->chain_limit.relative_l2);
+    EXPECT_LE(report.check->chain->largest, report.check->chain_limit.largest);
   }
 }
 
@@ -167,13 +170,17 @@ TEST(TuneTrial, TheStrictPlanIsNoDistanceFromItself) {
   ASSERT_TRUE(session.ok()) << session.error().message;
   const auto distances = trial->distances(*session);
   ASSERT_TRUE(distances.ok());
-  EXPECT_EQ(*distances, std::vector<double>(5, 0.0));
-  EXPECT_EQ(*trial->chain_distance(*session, go_on), 0);
+  ASSERT_EQ(distances->size(), 5U);
+  EXPECT_EQ(worst(*distances).relative_l2, 0);
+  EXPECT_EQ(worst(*distances).largest, 0);
+  EXPECT_EQ(trial->chain_distance(*session, go_on)->relative_l2, 0);
   // Ten times the disturbance moves the volume about ten times as far.
-  const double small = *trial->disturbed_distance(*session, 1e-5, go_on);
-  const double large = *trial->disturbed_distance(*session, 1e-4, go_on);
-  EXPECT_GT(small, 0);
-  EXPECT_GT(large, 3 * small);
+  const TuneDistance small = *trial->disturbed_distance(*session, 1e-5, go_on);
+  const TuneDistance large = *trial->disturbed_distance(*session, 1e-4, go_on);
+  EXPECT_GT(small.relative_l2, 0);
+  EXPECT_GT(large.relative_l2, 3 * small.relative_l2);
+  EXPECT_GT(small.largest, 0);
+  EXPECT_GT(large.largest, 3 * small.largest);
 }
 
 TEST(TuneRace, IsATieWithoutAClearGain) {

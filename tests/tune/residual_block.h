@@ -37,6 +37,14 @@ parameter %b.bias [32]
 output %y
 )";
 
+// Costs that no machine has, so that no choice is obvious; the same for the same seed.
+inline void set_costs(PlanSpace& space, unsigned seed) {
+  std::mt19937 random(seed);
+  for (const WayId& id : space.table().unmeasured()) {
+    space.table().set_timing(id, {1e-3 * static_cast<double>(1 + random() % 100), 0, 3});
+  }
+}
+
 class ResidualBlockTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -53,14 +61,7 @@ class ResidualBlockTest : public ::testing::Test {
     space_.emplace(std::move(*space));
   }
 
-  // Costs that no machine has, so that no choice is obvious; the same for the same seed.
-  void set_costs(unsigned seed) {
-    std::mt19937 random(seed);
-    OpTable& table = space_->table();
-    for (const WayId& id : table.unmeasured()) {
-      table.set_timing(id, {1e-3 * static_cast<double>(1 + random() % 100), 0, 3});
-    }
-  }
+  void set_costs(unsigned seed) { testing::set_costs(*space_, seed); }
 
   // Calls body(forms, ops) for each combination of forms that something computes.
   template <typename Body>
