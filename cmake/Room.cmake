@@ -73,6 +73,7 @@ set(MEZZOTINT_TEST_ENVIRONMENT
   OMP_WAIT_POLICY=passive
   # An impossible size is ours to refuse, and freed memory is to return before a test measures it.
   ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1:quarantine_size_mb=32
+  LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/lsan.txt:print_suppressions=0
   UBSAN_OPTIONS=print_stacktrace=1
   TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1:allocator_may_return_null=1
   # clang's OpenMP: Archer tells ThreadSanitizer about barriers, and workers keep their own MXCSR, as
@@ -98,8 +99,8 @@ function(mezzotint_test name)
   target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name}_test PRIVATE ${ARG_LINK} mezzotint_warnings GTest::gtest GTest::gtest_main)
   target_compile_definitions(${name}_test PRIVATE MEZZOTINT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  # To optimise what runs once takes longer than to run it.
-  target_compile_options(${name}_test PRIVATE -O0)
+  # In trees of sanitizers a test's own code is not worth optimising: it takes longer than running it.
+  target_compile_options(${name}_test PRIVATE $<$<CONFIG:Debug>:-O0>)
   mezzotint_precompile(${name}_test base_test ${MEZZOTINT_TEST_HEADERS})
   gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST)
   # Its PROPERTIES argument flattens lists, so ctest reads the properties from a file of their own.
