@@ -29,13 +29,17 @@ mezzotint_check(lint.format LABEL lint COMMAND scripts/check_format.sh)
 mezzotint_check(lint.tidy LABEL lint HEAVY
   COMMAND scripts/check_tidy.sh ${PROJECT_BINARY_DIR} ${processors})
 
-# mezzotint_sanitizer(PRESET test ...): builds test executables in another tree, one ctest test for each.
+# mezzotint_sanitizer(PRESET target ...): builds executables in another tree, all as one ctest test.
 function(mezzotint_sanitizer preset)
   mezzotint_check(${preset}.configure LABEL sanitizer SETUP ${preset}_configured
     COMMAND ${CMAKE_COMMAND} --preset ${preset})
   mezzotint_check(${preset}.build LABEL sanitizer HEAVY
     SETUP ${preset}_built REQUIRE ${preset}_configured
     COMMAND ${CMAKE_COMMAND} --build --preset ${preset} --target ${ARGN})
+endfunction()
+
+# mezzotint_sanitized(PRESET test ...): runs each there as one ctest test.
+function(mezzotint_sanitized preset)
   foreach(test IN LISTS ARGN)
     mezzotint_check(${preset}.${test} LABEL sanitizer REQUIRE ${preset}_built
       COMMAND ${run} ${PROJECT_SOURCE_DIR}/build/${preset}/bin/${test} --gtest_brief=1)
@@ -43,22 +47,20 @@ function(mezzotint_sanitizer preset)
 endfunction()
 
 get_property(unit_tests GLOBAL PROPERTY MEZZOTINT_UNIT_TESTS)
-mezzotint_sanitizer(asan ${unit_tests})
 get_property(thread_tests GLOBAL PROPERTY MEZZOTINT_THREAD_TESTS)
-mezzotint_sanitizer(tsan ${thread_tests})
-
-# Each fuzz target for some seconds, from its seeds. What it finds beyond them stays in the fuzz tree.
-# scripts/fuzz.sh runs one for longer.
 file(GLOB fuzz_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fuzz/*_fuzz.cc)
 set(fuzz_targets ${fuzz_sources})
 list(TRANSFORM fuzz_targets REPLACE "^.*/([^/]+)\\.cc$" "\\1")
-mezzotint_check(fuzz.configure LABEL fuzz SETUP fuzz_configured
-  COMMAND ${CMAKE_COMMAND} --preset fuzz)
-mezzotint_check(fuzz.build LABEL fuzz HEAVY SETUP fuzz_built REQUIRE fuzz_configured
-  COMMAND ${CMAKE_COMMAND} --build --preset fuzz --target ${fuzz_targets})
+mezzotint_sanitizer(asan ${unit_tests} ${fuzz_targets})
+mezzotint_sanitized(asan ${unit_tests})
+mezzotint_sanitizer(tsan ${thread_tests})
+mezzotint_sanitized(tsan ${thread_tests})
+
+# Each fuzz target for some seconds, from its seeds. What it finds beyond them stays in the asan tree.
+# scripts/fuzz.sh runs one for longer.
 foreach(target IN LISTS fuzz_targets)
   string(REGEX REPLACE "_fuzz$" "" name ${target})
-  mezzotint_check(fuzz.${name} LABEL fuzz REQUIRE fuzz_built
+  mezzotint_check(fuzz.${name} LABEL fuzz REQUIRE asan_built
     COMMAND scripts/fuzz.sh --no-build ${name} ${MEZZOTINT_FUZZ_SECONDS})
 endforeach()
 

@@ -13,8 +13,28 @@ function(mezzotint_isa_flags)
     set(files ${ARGN})
     list(FILTER files INCLUDE REGEX "_${isa}\\.cc$")
     set_source_files_properties(${files} PROPERTIES
-      COMPILE_OPTIONS "${${isa}};-O3" COMPILE_DEFINITIONS HWY_DISABLE_PCLMUL_AES)
+      COMPILE_OPTIONS "${${isa}};-O3" COMPILE_DEFINITIONS HWY_DISABLE_PCLMUL_AES
+      SKIP_PRECOMPILE_HEADERS ON)
   endforeach()
+endfunction()
+
+# Standard and third-party headers that most files read, parsed once for all targets that are compiled
+# alike: the rooms, and the executables of tests. Trees of sanitizers do so. The release tree does not:
+# there a file that does not include what it uses fails.
+set(MEZZOTINT_ROOM_HEADERS <algorithm> <array> <cmath> <filesystem> <functional> <map> <memory> <optional>
+  <set> <span> <string> <string_view> <vector> <fmt/format.h> <fmt/ranges.h>)
+set(MEZZOTINT_TEST_HEADERS ${MEZZOTINT_ROOM_HEADERS} <fstream> <gtest/gtest.h> <nlohmann/json.hpp>)
+
+# The first target named as owner compiles the headers; the others take them from it.
+function(mezzotint_precompile target owner)
+  if(NOT MEZZOTINT_PRECOMPILE)
+    return()
+  endif()
+  if(target STREQUAL owner)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  else()
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+  endif()
 endfunction()
 
 # mezzotint_room(NAME [ISA_KERNELS] [SUBDIR dir] [LINK library ...])
@@ -41,6 +61,7 @@ function(mezzotint_room name)
   target_include_directories(mezzotint_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
   target_link_libraries(mezzotint_${name} PUBLIC ${ARG_LINK} PRIVATE mezzotint_warnings)
+  mezzotint_precompile(mezzotint_${name} mezzotint_base ${MEZZOTINT_ROOM_HEADERS})
   set_property(GLOBAL APPEND PROPERTY MEZZOTINT_ROOMS ${name})
   list(FILTER ARG_LINK EXCLUDE REGEX "^mezzotint_")
   set_property(GLOBAL APPEND PROPERTY MEZZOTINT_THIRD_PARTY ${ARG_LINK})
@@ -52,6 +73,7 @@ set(MEZZOTINT_TEST_ENVIRONMENT
   OMP_WAIT_POLICY=passive
   # An impossible size is ours to refuse, and freed memory is to return before a test measures it.
   ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1:quarantine_size_mb=32
+  LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/lsan.txt:print_suppressions=0
   UBSAN_OPTIONS=print_stacktrace=1
   TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1:allocator_may_return_null=1
   # clang's OpenMP: Archer tells ThreadSanitizer about barriers, and workers keep their own MXCSR, as
@@ -77,6 +99,9 @@ function(mezzotint_test name)
   target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name}_test PRIVATE ${ARG_LINK} mezzotint_warnings GTest::gtest GTest::gtest_main)
   target_compile_definitions(${name}_test PRIVATE MEZZOTINT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  # In trees of sanitizers a test's own code is not worth optimising: it takes longer than running it.
+  target_compile_options(${name}_test PRIVATE $<$<CONFIG:Debug>:-O0>)
+  mezzotint_precompile(${name}_test base_test ${MEZZOTINT_TEST_HEADERS})
   gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST)
   # Its PROPERTIES argument flattens lists, so ctest reads the properties from a file of their own.
   set(properties_file ${CMAKE_CURRENT_BINARY_DIR}/${name}_test_properties.cmake)

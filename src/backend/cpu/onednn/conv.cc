@@ -78,9 +78,9 @@ class ConvKernel final : public Kernel {
   AliasableInputs aliasable_inputs() const override { return in_place_inputs(region_); }
   // Primitives: each call's convolution, and the conversion of what it reads.
   double kernels() const override {
-    std::size_t primitives = 0;
-    for (const ConvCall& call : schedule_.calls) {
-      primitives += forms_[call.form].gather ? 2 : 1;
+    std::int64_t primitives = 0;
+    for (std::size_t form = 0; form < forms_.size(); ++form) {
+      primitives += schedule_.forms[form].calls * (forms_[form].gather ? 2 : 1);
     }
     return static_cast<double>(primitives) * static_cast<double>(schedule_.samples);
   }
@@ -340,8 +340,8 @@ std::optional<std::string> refuse_bf16(const Target& target) {
 // convolution share planes, which are converted for each.
 double gather_bytes(const ConvSchedule& schedule) {
   double elements = 0;
-  for (const ConvCall& call : schedule.calls) {
-    elements += static_cast<double>(schedule.source_elements(schedule.forms[call.form]));
+  for (const CallForm& form : schedule.forms) {
+    elements += static_cast<double>(form.calls * schedule.source_elements(form));
   }
   return elements * static_cast<double>(schedule.samples) *
          static_cast<double>(sizeof(float) + size_of(DType::kBF16));
@@ -374,7 +374,7 @@ class OnednnConv final : public Implementation {
     }
     const ComputeScope one_thread{ThreadTeam(1)};
     try {
-      const ConvSchedule schedule = schedule_conv(view, *region, operands_);
+      const ConvSchedule schedule = conv_forms(view, *region, operands_);
       const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
       for (const CallForm& form : schedule.forms) {
         const std::string implementation =
@@ -405,7 +405,7 @@ class OnednnConv final : public Implementation {
       for (const ConvSource& source : region->sources) {
         work.bytes -= static_cast<double>(view.input(source.input).type.bytes());
       }
-      work.bytes += gather_bytes(schedule_conv(view, *region, operands_));
+      work.bytes += gather_bytes(conv_forms(view, *region, operands_));
     }
     return work;
   }

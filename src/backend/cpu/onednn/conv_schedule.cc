@@ -35,60 +35,124 @@ std::vector<TapGroup> group_taps(const Shape& weight, bool all_rows) {
   return groups;
 }
 
-struct Block {
-  std::int64_t depth_begin;
-  std::int64_t depth_count;
-  std::int64_t row_begin;
-  std::int64_t row_count;
+struct Range {
+  std::int64_t begin;
+  std::int64_t count;
 };
+
+std::vector<Range> cut(std::int64_t extent, std::int64_t most) {
+  std::vector<Range> ranges;
+  for (std::int64_t begin = 0; begin < extent; begin += most) {
+    ranges.push_back({begin, std::min(most, extent - begin)});
+  }
+  return ranges;
+}
+
+// Each range of planes with each range of rows is a block.
+struct Blocks {
+  std::vector<Range> planes;
+  std::vector<Range> rows;
+};
+
+bool takes_whole_planes(const ConvSchedule& schedule) {
+  return schedule.operands == DType::kF32 && takes_all_rows(schedule) &&
+         schedule.groups.size() == 1;
+}
 
 // With several groups a block lies in one plane, since a group may leave out rows at its edge. So
 // does one whose source is gathered, which keeps that source within an L2 cache.
-std::vector<Block> cut_output(const Shape& dst, bool whole_planes) {
-  const std::int64_t row_elements = dst[4] * dst[1];
-  const std::int64_t depth = whole_planes ? (dst[2] + kMostWholeBlocks - 1) / kMostWholeBlocks : 1;
-  const std::int64_t rows =
-      whole_planes ? dst[3] : std::clamp<std::int64_t>(kBlockElements / row_elements, 1, dst[3]);
-  std::vector<Block> blocks;
-  for (std::int64_t z = 0; z < dst[2]; z += depth) {
-    for (std::int64_t y = 0; y < dst[3]; y += rows) {
-      blocks.push_back({z, std::min(depth, dst[2] - z), y, std::min(rows, dst[3] - y)});
-    }
+Blocks cut_output(const ConvSchedule& schedule) {
+  const Shape& dst = schedule.dst;
+  if (takes_whole_planes(schedule)) {
+    return {cut(dst[2], (dst[2] + kMostWholeBlocks - 1) / kMostWholeBlocks), cut(dst[3], dst[3])};
   }
-  return blocks;
+  const std::int64_t row_elements = dst[4] * dst[1];
+  return {cut(dst[2], 1),
+          cut(dst[3], std::clamp<std::int64_t>(kBlockElements / row_elements, 1, dst[3]))};
 }
 
-std::size_t find_or_add(std::vector<CallForm>& forms, const CallForm& form) {
-  const auto known = std::find_if(forms.begin(), forms.end(), [&](const CallForm& other) {
+AxisSpan depth_span(const ConvSchedule& schedule, const Range& planes, const TapGroup& group) {
+  return span_of(planes.begin, planes.count, group.depth_begin, group.depth_count,
+                 schedule.region.stride, schedule.region.padding, schedule.src[2]);
+}
+
+AxisSpan height_span(const ConvSchedule& schedule, const Range& rows, const TapGroup& group) {
+  return span_of(rows.begin, rows.count, group.height_begin, group.height_count,
+                 schedule.region.stride, schedule.region.padding, schedule.src[3]);
+}
+
+struct CountedSpan {
+  AxisSpan span;
+  std::int64_t count;
+};
+
+void count_span(const AxisSpan& span, std::vector<CountedSpan>& counted) {
+  if (span.dst_count == 0) {
+    return;
+  }
+  const auto known = std::ranges::find_if(
+      counted, [&](const CountedSpan& other) { return other.span.same_form(span); });
+  if (known == counted.end()) {
+    counted.push_back({span, 1});
+  } else {
+    ++known->count;
+  }
+}
+
+std::vector<CallForm>::iterator find_form(std::vector<CallForm>& forms, const CallForm& form) {
+  return std::ranges::find_if(forms, [&](const CallForm& other) {
     return other.source == form.source && other.depth.same_form(form.depth) &&
            other.height.same_form(form.height) && other.depth_taps == form.depth_taps &&
            other.height_taps == form.height_taps;
   });
-  const auto index = static_cast<std::size_t>(known - forms.begin());
-  if (known == forms.end()) {
-    forms.push_back(form);
-  }
-  return index;
 }
 
-void add_calls(ConvSchedule& schedule, const Block& block, std::size_t source) {
+// Along each axis all blocks but those at the edges are alike.
+void add_forms(ConvSchedule& schedule, const Blocks& blocks, const TapGroup& group) {
+  std::vector<CountedSpan> depths;
+  for (const Range& planes : blocks.planes) {
+    count_span(depth_span(schedule, planes, group), depths);
+  }
+  std::vector<CountedSpan> heights;
+  for (const Range& rows : blocks.rows) {
+    count_span(height_span(schedule, rows, group), heights);
+  }
+  for (std::size_t source = 0; source < schedule.region.sources.size(); ++source) {
+    for (const CountedSpan& depth : depths) {
+      for (const CountedSpan& height : heights) {
+        const CallForm form{source,
+                            depth.span,
+                            height.span,
+                            group.depth_count,
+                            group.height_count,
+                            depth.count * height.count};
+        const auto known = find_form(schedule.forms, form);
+        if (known == schedule.forms.end()) {
+          schedule.forms.push_back(form);
+        } else {
+          known->calls += form.calls;
+        }
+      }
+    }
+  }
+}
+
+void add_calls(ConvSchedule& schedule, const Range& planes, const Range& rows, std::size_t source) {
   const Shape& src = schedule.src;
   const Shape& dst = schedule.dst;
-  const ConvRegion& region = schedule.region;
-  const std::int64_t src_row = src[4] * region.sources[source].channels;
+  const std::int64_t src_row = src[4] * schedule.region.sources[source].channels;
   const std::int64_t dst_row = dst[4] * dst[1];
   for (std::size_t g = 0; g < schedule.groups.size(); ++g) {
     const TapGroup& group = schedule.groups[g];
-    const AxisSpan depth = span_of(block.depth_begin, block.depth_count, group.depth_begin,
-                                   group.depth_count, region.stride, region.padding, src[2]);
-    const AxisSpan height = span_of(block.row_begin, block.row_count, group.height_begin,
-                                    group.height_count, region.stride, region.padding, src[3]);
+    const AxisSpan depth = depth_span(schedule, planes, group);
+    const AxisSpan height = height_span(schedule, rows, group);
     if (depth.dst_count == 0 || height.dst_count == 0) {
       continue;
     }
-    const std::size_t form =
-        find_or_add(schedule.forms, {source, depth, height, group.depth_count, group.height_count});
-    schedule.calls.push_back({form, g, (depth.src_begin * src[3] + height.src_begin) * src_row,
+    const auto form = find_form(schedule.forms,
+                                {source, depth, height, group.depth_count, group.height_count, 0});
+    schedule.calls.push_back({static_cast<std::size_t>(form - schedule.forms.begin()), g,
+                              (depth.src_begin * src[3] + height.src_begin) * src_row,
                               (depth.dst_begin * dst[3] + height.dst_begin) * dst_row});
   }
 }
@@ -122,7 +186,7 @@ AxisSpan span_of(std::int64_t dst_begin, std::int64_t dst_count, std::int64_t ta
   return span;
 }
 
-ConvSchedule schedule_conv(const OpView& view, const ConvRegion& region, DType operands) {
+ConvSchedule conv_forms(const OpView& view, const ConvRegion& region, DType operands) {
   ConvSchedule schedule;
   schedule.region = region;
   schedule.operands = operands;
@@ -130,23 +194,32 @@ ConvSchedule schedule_conv(const OpView& view, const ConvRegion& region, DType o
   schedule.dst = view.output().type.shape;
   schedule.weight = view.input(region.weight).type.shape;
   schedule.samples = schedule.dst[0];
-  const bool gathers = operands != DType::kF32;
-  const bool all_rows = !gathers && takes_all_rows(schedule);
-  schedule.groups = gathers ? std::vector<TapGroup>{{0, schedule.weight[2], 0, schedule.weight[3]}}
-                            : group_taps(schedule.weight, all_rows);
+  schedule.groups = operands != DType::kF32
+                        ? std::vector<TapGroup>{{0, schedule.weight[2], 0, schedule.weight[3]}}
+                        : group_taps(schedule.weight, takes_all_rows(schedule));
+  const Blocks blocks = cut_output(schedule);
+  for (const TapGroup& group : schedule.groups) {
+    add_forms(schedule, blocks, group);
+  }
+  return schedule;
+}
+
+ConvSchedule schedule_conv(const OpView& view, const ConvRegion& region, DType operands) {
+  ConvSchedule schedule = conv_forms(view, region, operands);
   const std::int64_t row_elements = schedule.dst[4] * schedule.dst[1];
-  const bool whole_planes = all_rows && schedule.groups.size() == 1;
-  for (const Block& block : cut_output(schedule.dst, whole_planes)) {
-    ConvTask task;
-    task.dst_offset = (block.depth_begin * schedule.dst[3] + block.row_begin) * row_elements;
-    task.dst_elements =
-        (whole_planes ? block.depth_count * schedule.dst[3] : block.row_count) * row_elements;
-    task.first_call = schedule.calls.size();
-    for (std::size_t source = 0; source < region.sources.size(); ++source) {
-      add_calls(schedule, block, source);
+  const Blocks blocks = cut_output(schedule);
+  for (const Range& planes : blocks.planes) {
+    for (const Range& rows : blocks.rows) {
+      ConvTask task;
+      task.dst_offset = (planes.begin * schedule.dst[3] + rows.begin) * row_elements;
+      task.dst_elements = planes.count * rows.count * row_elements;
+      task.first_call = schedule.calls.size();
+      for (std::size_t source = 0; source < region.sources.size(); ++source) {
+        add_calls(schedule, planes, rows, source);
+      }
+      task.call_count = schedule.calls.size() - task.first_call;
+      schedule.tasks.push_back(task);
     }
-    task.call_count = schedule.calls.size() - task.first_call;
-    schedule.tasks.push_back(task);
   }
   return schedule;
 }

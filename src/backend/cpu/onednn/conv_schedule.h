@@ -57,6 +57,7 @@ struct CallForm {
   AxisSpan height;
   std::int64_t depth_taps = 1;
   std::int64_t height_taps = 1;
+  std::int64_t calls = 0;  // of a sample
 };
 
 // Offsets are in elements from the beginning of a sample.
@@ -94,7 +95,11 @@ struct ConvSchedule {
   }
 };
 
-// `operands`: kF32 or kBF16.
+// `operands`: kF32 or kBF16. Of calls and tasks, as many as the output has rows for each group,
+// there are none: compile asks about a convolution often before it makes one.
+[[nodiscard]] ConvSchedule conv_forms(const OpView& view, const ConvRegion& region, DType operands);
+
+// The same, complete.
 [[nodiscard]] ConvSchedule schedule_conv(const OpView& view, const ConvRegion& region,
                                          DType operands);
 
