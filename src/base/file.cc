@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/sha256.h"
 
@@ -89,8 +90,8 @@ Result<std::string> hash_file(const std::filesystem::path& path, const CancelTok
   Sha256 hash;
   std::vector<std::byte> chunk(std::size_t{1} << 20);
   for (std::uint64_t offset = 0; offset < file->size(); offset += chunk.size()) {
-    if (cancel != nullptr && cancel->requested()) {
-      return make_error(ErrorCode::kCancelled, "stopped on request");
+    if (stop_requested(cancel)) {
+      return stopped();
     }
     const auto count = std::min<std::uint64_t>(chunk.size(), file->size() - offset);
     const std::span<std::byte> part = std::span(chunk).first(count);

@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/quote.h"
@@ -334,8 +335,8 @@ Result<Model> open_model_any_weights(const fs::path& path,
 }
 
 Status ModelParameters::read(std::string_view name, std::span<float> out) {
-  if (cancel_ != nullptr && cancel_->requested()) {
-    return make_error(ErrorCode::kCancelled, "stopped on request");
+  if (stop_requested(cancel_)) {
+    return stopped();
   }
   const auto found = model_.weights.tensors.find(name);
   if (found == model_.weights.tensors.end()) {

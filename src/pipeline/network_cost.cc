@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/error.h"
+#include "base/cancel.h"
 #include "graph/op_definition.h"
 #include "pipeline/condition.h"
 #include "pipeline/session.h"
@@ -104,8 +104,8 @@ Result<std::int64_t> largest_cube(const MedDdpmConfig& config, const Backend& ba
     ++exceeds;
   }
   while (exceeds - fits > 1) {
-    if (cancel != nullptr && cancel->requested()) {
-      return make_error(ErrorCode::kCancelled, "stopped on request");
+    if (stop_requested(cancel)) {
+      return stopped();
     }
     const std::int64_t tried = (fits + exceeds) / 2;
     const std::int64_t side = tried * multiple;

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/output_file.h"
 #include "base/quote.h"
@@ -60,8 +61,8 @@ class PrepareJob {
     for (const auto step : {&PrepareJob::check_request, &PrepareJob::choose_labels,
                             &PrepareJob::read_mask, &PrepareJob::read_t1, &PrepareJob::add_brain,
                             &PrepareJob::add_tumour, &PrepareJob::conclude, &PrepareJob::write}) {
-      if (cancel_ != nullptr && cancel_->requested()) {
-        return make_error(ErrorCode::kCancelled, "stopped on request");
+      if (stop_requested(cancel_)) {
+        return stopped();
       }
       if (Status status = (this->*step)(); !status) {
         return status.error();

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/cache_folder.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/output_file.h"
 #include "base/system.h"
@@ -69,7 +70,7 @@ class Tuner {
     return should_go_on();
   }
 
-  [[nodiscard]] bool should_go_on() const { return cancel_ == nullptr || !cancel_->requested(); }
+  [[nodiscard]] bool should_go_on() const { return !stop_requested(cancel_); }
 
   // Of what is not made when the time is used up.
   bool tell_in_time(const char* stage, int done, int count) const {
@@ -396,7 +397,7 @@ class Tuner {
       return race.error();
     }
     if (!should_go_on()) {
-      return Error{ErrorCode::kCancelled, "stopped on request"};
+      return stopped();
     }
     report_.race = *race;
     if (is_tie(*race)) {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
+#include "base/cancel.h"
 #include "profile/profile.h"
 
 namespace mezzotint {
@@ -31,7 +31,7 @@ Result<TuneRace> race_plans(TuneTrial& trial, Session& standard, Session& tuned,
       if (pair >= kLeastPairs) {
         break;
       }
-      return Error{ErrorCode::kCancelled, "stopped on request"};
+      return stopped();
     }
     double seconds[2] = {};  // standard, tuned
     for (const int turn : {0, 1}) {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/error.h"
+#include "base/cancel.h"
 #include "base/noise.h"
 #include "diffusion/timesteps.h"
 #include "pipeline/relative_l2.h"

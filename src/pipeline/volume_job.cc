@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/noise.h"
 #include "base/sha256.h"
@@ -96,8 +97,8 @@ Status VolumeJob::check_replaces(EarlierRun earlier) {
 
 Status VolumeJob::take(std::initializer_list<Step> steps) {
   for (const Step step : steps) {
-    if (stop_requested()) {
-      return Error{ErrorCode::kCancelled, "stopped on request"};
+    if (stop_requested(cancel_)) {
+      return stopped();
     }
     if (Status status = (this->*step)(); !status) {
       return status;
@@ -343,8 +344,8 @@ Status VolumeJob::write_outputs() {
   if (Status status = write_sidecar(); !status) {
     return status;
   }
-  if (stop_requested()) {
-    return Error{ErrorCode::kCancelled, "stopped on request"};
+  if (stop_requested(cancel_)) {
+    return stopped();
   }
   if (Status status = commit(outputs_->in_order()); !status) {
     return status;

@@ -38,7 +38,6 @@ class VolumeJob {
  private:
   using Clock = std::chrono::steady_clock;
 
-  [[nodiscard]] bool stop_requested() const { return cancel_ != nullptr && cancel_->requested(); }
   [[nodiscard]] std::vector<std::filesystem::path> inputs() const;
   [[nodiscard]] bool exports_brats() const { return request_.export_form == "brats"; }
   [[nodiscard]] std::int64_t written_voxels() const;

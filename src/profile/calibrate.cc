@@ -10,6 +10,7 @@
 
 #include "base/aligned_buffer.h"
 #include "base/caches.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/system.h"
 #include "mezzotint/version.h"
@@ -72,8 +73,8 @@ class Calibrator {
         break;
       }
       for (Measurement& measurement : measurements_) {
-        if (is_cancelled(cancel)) {
-          return make_error(ErrorCode::kCancelled, "calibration was stopped");
+        if (stop_requested(cancel)) {
+          return stopped();
         }
         measurement.samples.push_back(measurement.run());
       }
@@ -84,10 +85,6 @@ class Calibrator {
   }
 
  private:
-  static bool is_cancelled(const CancelToken* cancel) {
-    return cancel != nullptr && cancel->requested();
-  }
-
   // After so many of them.
   [[nodiscard]] bool needs_round(int rounds) const {
     return rounds < effort_.rounds ||
@@ -209,7 +206,7 @@ class Calibrator {
     const auto floats = memory_.as<float>();
     const auto blocks = static_cast<std::int64_t>((floats.size() + kBlock - 1) / kBlock);
     team_.parallel_for(blocks, [&](std::int64_t i) {
-      if (is_cancelled(cancel)) {
+      if (stop_requested(cancel)) {
         return;
       }
       const std::size_t first = static_cast<std::size_t>(i) * kBlock;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/cancel.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "graph/conv_region.h"
@@ -139,8 +140,8 @@ Status Program::run(Rate rate, std::span<const Binding> bindings, const AlignedB
     if ((infos_[i].rate == Rate::kStep) != steps) {
       continue;
     }
-    if (options.cancel != nullptr && options.cancel->requested()) {
-      return Error{ErrorCode::kCancelled, "stopped on request"};
+    if (stop_requested(options.cancel)) {
+      return stopped();
     }
     std::vector<Buffer> inputs(node.inputs.size());
     std::vector<Buffer> outputs(node.outputs.size());

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/cancel.h"
 #include "base/error.h"
 
 namespace mezzotint {
@@ -138,7 +139,7 @@ Status measure_ways(OpTable& table, const RivalOps& rivals, TimingCache& cache,
     std::span<const WayId> left = list;
     while (!left.empty() && !options.stopwatch.deadline.is_over()) {
       if (!on_measured(counts.cached + counts.measured, counts.ways)) {
-        return Error{ErrorCode::kCancelled, "stopped on request"};
+        return stopped();
       }
       const auto measured = measuring.measure(left, cancel);
       if (!measured) {

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/cancel.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "graph/conv_region.h"
@@ -47,7 +48,7 @@ bool share(const std::set<std::string>& a, const std::set<std::string>& b) {
 Result<PlanSpace::Lowering> PlanSpace::lower_entries(
     const std::map<std::string, PlanEntry>& changed) {
   if (!on_lowered_(++lowered_)) {
-    return Error{ErrorCode::kCancelled, "stopped on request"};
+    return stopped();
   }
   CompileOptions options = *options_;
   for (const auto& [op, entry] : changed) {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
+#include "base/cancel.h"
 #include "base/noise.h"
 #include "profile/profile.h"
 
@@ -123,10 +123,6 @@ Result<Stopwatch> Stopwatch::create(const Target& target, const ThreadTeam& team
 }
 
 namespace {
-
-Error stopped() {
-  return {ErrorCode::kCancelled, "stopped on request"};
-}
 
 // Ops with all that they need to run.
 class TimedOps {
@@ -246,7 +242,7 @@ class TimedOps {
 enum class Stop : std::uint8_t { kNone, kCancelled, kDeadline };
 
 Stop stop_of(const StopwatchOptions& options, const CancelToken* cancel) {
-  if (cancel != nullptr && cancel->requested()) {
+  if (stop_requested(cancel)) {
     return Stop::kCancelled;
   }
   return options.deadline.is_over() ? Stop::kDeadline : Stop::kNone;
