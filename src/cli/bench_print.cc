@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/figures.h"
 #include "cli/print.h"
-#include "pipeline/machine.h"
 
 namespace mezzotint::cli {
 namespace {
@@ -16,13 +16,6 @@ using nlohmann::ordered_json;
 
 double per_second(double amount, double seconds) {
   return seconds > 0 ? amount / seconds / 1e9 : 0;
-}
-
-std::string duration(double seconds) {
-  if (seconds < 1e-3) {
-    return fmt::format("{:.1f} us", seconds * 1e6);
-  }
-  return seconds < 1 ? fmt::format("{:.2f} ms", seconds * 1e3) : fmt::format("{:.3f} s", seconds);
 }
 
 std::string describe(const Machine& machine) {
@@ -67,20 +60,20 @@ void print_op_table(const ModelReport& report) {
       rest += op.seconds;
       continue;
     }
-    print_to(stdout, "  {:>10} {:>5.1f}% {:>8.1f} {:>7.1f}  {} ({})\n", duration(op.seconds),
+    print_to(stdout, "  {:>10} {:>5.1f}% {:>8.1f} {:>7.1f}  {} ({})\n", format_duration(op.seconds),
              100 * op.seconds / total, per_second(op.flops, op.seconds),
              per_second(op.bytes, op.seconds), op.op, op.implementation);
   }
   if (rest > 0) {
-    print_to(stdout, "  {:>10} {:>5.1f}% {:>16}  {} more ops\n", duration(rest), 100 * rest / total,
-             "", report.ops.size() - rows);
+    print_to(stdout, "  {:>10} {:>5.1f}% {:>16}  {} more ops\n", format_duration(rest),
+             100 * rest / total, "", report.ops.size() - rows);
   }
 }
 
 std::string why(const Declined& declined) {
   return declined.refusal.empty()
-             ? fmt::format("costs {} apart, {} fused", duration(declined.apart_seconds),
-                           duration(declined.fused_seconds))
+             ? fmt::format("costs {} apart, {} fused", format_duration(declined.apart_seconds),
+                           format_duration(declined.fused_seconds))
              : declined.refusal;
 }
 
@@ -97,7 +90,7 @@ void print_problem(const ProblemReport& report, const Machine& machine) {
   if (!verdict.ok()) {
     return;
   }
-  print_to(stdout, "  time     {} ({})\n", duration(report.timing.median_seconds),
+  print_to(stdout, "  time     {} ({})\n", format_duration(report.timing.median_seconds),
            describe(report.timing));
   print_to(stdout, "  rate     {:.1f} GF/s, {:.1f} GB/s\n",
            per_second(report.flops, report.timing.median_seconds),
@@ -133,8 +126,8 @@ void print_model(const ModelReport& report, const Machine& machine) {
     return;
   }
   const Timing& timing = *report.timing;
-  print_to(stdout, "  time     {} ({}), {} predicted\n", duration(timing.median_seconds),
-           describe(timing), duration(report.predicted_seconds));
+  print_to(stdout, "  time     {} ({}), {} predicted\n", format_duration(timing.median_seconds),
+           describe(timing), format_duration(report.predicted_seconds));
   print_to(stdout, "  rate     {:.1f} GF/s\n", per_second(report.flops, timing.median_seconds));
   print_to(stdout, "  memory   {} peak, {} predicted\n", format_bytes(report.peak_bytes),
            format_bytes(report.predicted_peak_bytes));
@@ -180,7 +173,7 @@ void print_explanation(const ProgramExplanation& explanation) {
     for (const Choice& choice : op.choices) {
       print_to(stdout, "  {} {:<24} {}\n", choice.chosen ? '*' : ' ', choice.implementation,
                choice.refusal.empty()
-                   ? fmt::format("yes, {} predicted", duration(choice.predicted_seconds))
+                   ? fmt::format("yes, {} predicted", format_duration(choice.predicted_seconds))
                    : "no: " + choice.refusal);
     }
   }

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "base/figures.h"
 #include "cli/arguments.h"
 #include "cli/columns.h"
 #include "cli/print.h"
-#include "pipeline/machine.h"
 
 namespace mezzotint::cli {
 namespace {

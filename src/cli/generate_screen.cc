@@ -9,11 +9,11 @@
 #include <cstdio>
 #include <vector>
 
+#include "base/figures.h"
 #include "cli/arguments.h"
 #include "cli/generate_print.h"
 #include "cli/print.h"
 #include "cli/verb.h"
-#include "pipeline/machine.h"
 
 namespace mezzotint::cli {
 namespace {

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/figures.h"
 #include "base/quote.h"
 #include "cli/arguments.h"
 #include "cli/print.h"
-#include "pipeline/machine.h"
 
 namespace mezzotint::cli {
 namespace {

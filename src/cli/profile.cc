@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/figures.h"
 #include "cli/arguments.h"
 #include "cli/calibrate.h"
 #include "cli/columns.h"

@@ -7,22 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "base/figures.h"
 #include "cli/arguments.h"
 #include "cli/columns.h"
 #include "cli/print.h"
-#include "pipeline/machine.h"
 
 namespace mezzotint::cli {
 namespace {
 
 constexpr std::size_t kOpRows = 15;
-
-std::string duration(double seconds) {
-  if (seconds < 1e-3) {
-    return fmt::format("{:.1f} us", seconds * 1e6);
-  }
-  return seconds < 1 ? fmt::format("{:.2f} ms", seconds * 1e3) : fmt::format("{:.3f} s", seconds);
-}
 
 std::string percent(double share) {
   return fmt::format("{:.1f} %", 100 * share);
@@ -84,8 +77,9 @@ void print_run(const Profile& profile) {
                             machine.threads, machine.threads == 1 ? "" : "s"),
                 2));
   print_to(stdout, "  time     {} (median of {}, quartiles {} to {}), {} unheard\n",
-           duration(profile.seconds.median), profile.runs, duration(profile.seconds.low),
-           duration(profile.seconds.high), duration(profile.plain_seconds.median));
+           format_duration(profile.seconds.median), profile.runs,
+           format_duration(profile.seconds.low), format_duration(profile.seconds.high),
+           format_duration(profile.plain_seconds.median));
   print_to(stdout, "  memory   {} peak, of which arena {}, packed weights {}\n",
            format_bytes(profile.peak_bytes), format_bytes(profile.arena_bytes),
            format_bytes(profile.packed_bytes));
@@ -118,7 +112,7 @@ void print_groups(const Profile& profile) {
   for (const GroupProfile& group : profile.groups) {
     const double seconds = group.seconds.median;
     print_to(stdout, "  {:>9} {:>7} {:>4} {:>7.1f} {:>6.1f} {:>8} {:>6.0f}  {:<10} {:<11} {}\n",
-             duration(seconds), percent(group.share), group.ops,
+             format_duration(seconds), percent(group.share), group.ops,
              giga_per_second(group.flops, seconds), giga_per_second(group.bytes, seconds),
              attained(group.attainable_seconds, seconds), group.tasks, name_of(group.bottleneck),
              shorten(group.level, 11), shorten(group.kind, 18));
@@ -138,7 +132,7 @@ void print_slowest_ops(const Profile& profile) {
   for (std::size_t i = 0; i < rows; ++i) {
     const OpProfile& op = *order[i];
     print_to(stdout, "  {:>9} {:>7} {:>7.1f} {:>8}  {:<10} {:<28} {}\n",
-             duration(op.seconds.median), percent(op.share),
+             format_duration(op.seconds.median), percent(op.share),
              giga_per_second(op.flops, op.seconds.median),
              attained(op.attainable_seconds, op.seconds.median), name_of(op.bottleneck),
              shorten(op.op, 28), shorten(op.implementation, 22));
@@ -148,7 +142,7 @@ void print_slowest_ops(const Profile& profile) {
     rest += order[i]->seconds.median;
   }
   if (rest > 0) {
-    print_to(stdout, "  {:>9} {:>7}  {} more ops\n", duration(rest),
+    print_to(stdout, "  {:>9} {:>7}  {} more ops\n", format_duration(rest),
              percent(rest / profile.sum_seconds), order.size() - rows);
   }
 }

@@ -2,17 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "base/figures.h"
 #include "cli/arguments.h"
 #include "cli/columns.h"
 #include "cli/print.h"
-#include "pipeline/machine.h"
 
 namespace mezzotint::cli {
 namespace {
-
-std::string seconds_text(double seconds) {
-  return seconds < 1 ? fmt::format("{:.1f} ms", seconds * 1e3) : fmt::format("{:.3f} s", seconds);
-}
 
 std::string or_dash(const std::optional<double>& value, fmt::format_string<const double&> format) {
   return value ? fmt::format(format, *value) : "-";
@@ -37,7 +33,7 @@ void print_speed(const Study& study) {
     const std::optional<double> attained =
         row.attained ? std::optional(100 * *row.attained) : std::nullopt;
     print_to(stdout, "  {:<14} {:>10} {:>7} {:>7} {:>9} {:>10} {:>9.1e} {:>9}\n", row.name,
-             seconds_text(row.seconds.median),
+             format_duration(row.seconds.median),
              fmt::format("{:.0f} %", 100 * row.seconds.relative()), or_dash(speed, "{:.2f}x"),
              or_dash(attained, "{:.0f} %"), format_bytes(row.profile.peak_bytes), row.relative_l2,
              or_dash(row.ssim, "{:.6f}"));

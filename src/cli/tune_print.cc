@@ -1,4 +1,5 @@
 #include "cli/tune_print.h"
+#include "base/figures.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -27,10 +28,6 @@ constexpr std::size_t kMostLossesOfAnOp = 3;
 constexpr std::size_t kMostUnconfirmed = 8;
 // Where the end is not known: a line at so many, and whenever they have doubled.
 constexpr unsigned kCountStep = 100;
-
-std::string milliseconds(double seconds) {
-  return fmt::format("{:.2f} ms", seconds * 1e3);
-}
 
 double part(double amount, double whole) {
   return whole > 0 ? amount / whole : 0;
@@ -76,8 +73,8 @@ void print_timings(const TuneReport& report) {
                             confirming.compared, confirming.seconds, confirming.confirmed));
   }
   print_entry("  choice   ",
-              fmt::format("{} of {} by the timings, {}", milliseconds(report.tuned_seconds),
-                          milliseconds(report.default_seconds),
+              fmt::format("{} of {} by the timings, {}", format_duration(report.tuned_seconds),
+                          format_duration(report.default_seconds),
                           report.gap == 0 ? "the optimum of the forms' pairwise model"
                                           : fmt::format("at most {:.2f} % above the optimum",
                                                         100 * report.gap)));
@@ -94,7 +91,7 @@ void print_decisions(const TuneReport& report) {
       break;
     }
     ++rows;
-    const std::string head = fmt::format("  {:>10} {:>6.1f} %  ", milliseconds(d.gain_seconds),
+    const std::string head = fmt::format("  {:>10} {:>6.1f} %  ", format_duration(d.gain_seconds),
                                          100 * part(d.gain_seconds, report.default_seconds));
     print_to(stdout, "{}{}\n", head, fitted(d.op, head.size()));
     print_to(stdout, "{}",
@@ -159,8 +156,7 @@ std::string loss_rows(const TuneReport& report, const std::string& op) {
       continue;
     }
     ++count;
-    const std::string head =
-        fmt::format("    {:>12}  ", fmt::format("{:+.2f} ms", 1e3 * loss.slower_seconds));
+    const std::string head = fmt::format("    {:>12}  ", format_change(loss.slower_seconds));
     const std::string text =
         wrap(loss.way + (loss.unconfirmed.empty() ? "" : ", not confirmed"), head.size());
     rows += head + text.substr(head.size());
@@ -380,9 +376,10 @@ void print_tune(const TuneReport& report, const Machine& machine) {
         fmt::format(
             "{} tuned, {} default; {:.1f} % faster in the median of {} pairs, with {:.0f} % "
             "confidence {:.1f} to {:.1f} %",
-            milliseconds(report.race->tuned_seconds), milliseconds(report.race->default_seconds),
-            100 * report.race->gain, report.race->pairs, 100 * kRaceConfidence,
-            100 * report.race->low_gain, 100 * report.race->high_gain));
+            format_duration(report.race->tuned_seconds),
+            format_duration(report.race->default_seconds), 100 * report.race->gain,
+            report.race->pairs, 100 * kRaceConfidence, 100 * report.race->low_gain,
+            100 * report.race->high_gain));
     print_to(stdout, "predicted  {:.2f} of the default's time, found {:.2f}\n",
              part(report.tuned_seconds, report.default_seconds), 1 - report.race->gain);
   }

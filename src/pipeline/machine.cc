@@ -2,6 +2,7 @@
 
 #include "backend/cpu/cpu_backend.h"
 #include "base/error.h"
+#include "base/figures.h"
 #include "base/system.h"
 #include "base/thread_team.h"
 
@@ -52,17 +53,6 @@ Status check_memory(std::uint64_t predicted) {
                           format_bytes(predicted), format_bytes(limit));
   }
   return {};
-}
-
-std::string format_bytes(std::uint64_t bytes) {
-  const double value = static_cast<double>(bytes);
-  if (value >= 1e9) {
-    return fmt::format("{:.2f} GB", value / 1e9);
-  }
-  if (value >= 1e6) {
-    return fmt::format("{:.4g} MB", value / 1e6);
-  }
-  return value >= 1e3 ? fmt::format("{:.4g} kB", value / 1e3) : fmt::format("{} bytes", bytes);
 }
 
 }  // namespace mezzotint

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "backend/backend.h"
 #include "graph/machine.h"
@@ -24,8 +23,5 @@ Status check_memory(std::uint64_t predicted, std::optional<std::uint64_t> limit,
 
 // The same by the system's limit alone, where no size can be chosen.
 Status check_memory(std::uint64_t predicted);
-
-// "3.41 GB" (10^9 bytes), "80.76 MB", "1.024 kB", "512 bytes".
-std::string format_bytes(std::uint64_t bytes);
 
 }  // namespace mezzotint

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/figures.h"
 #include "profile/bottleneck.h"
 
 namespace mezzotint {
@@ -24,17 +25,6 @@ ClassShares shares_by_class(const Profile& profile) {
     shares[static_cast<std::size_t>(op.bottleneck)] += op.share;
   }
   return shares;
-}
-
-std::string percent(double share) {
-  return fmt::format("{:.{}f} %", 100 * share, share < 0.0995 ? 1 : 0);
-}
-
-std::string duration(double seconds) {
-  if (seconds < 1e-3) {
-    return fmt::format("{:.3g} us", seconds * 1e6);
-  }
-  return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
 }
 
 std::string count(double number, std::string_view thing) {
@@ -72,17 +62,17 @@ std::string what_bounds(const Profile& profile, const ClassShares& shares) {
                            [](const auto& entry) { return entry.first; });
   std::vector<std::string> rest;
   for (std::size_t i = 1; i < order.size() && order[i].first >= kLeastSaving; ++i) {
-    rest.push_back(fmt::format("{} {}", name_of(order[i].second), percent(order[i].first)));
+    rest.push_back(fmt::format("{} {}", name_of(order[i].second), format_percent(order[i].first)));
   }
   std::string sentence = fmt::format("{} bounds this network here: {} of the time goes to such ops",
-                                     cause_of(order[0].second), percent(order[0].first));
+                                     cause_of(order[0].second), format_percent(order[0].first));
   if (!rest.empty()) {
     sentence += fmt::format(" ({})", fmt::join(rest, ", "));
   }
   if (!profile.groups.empty()) {
     const GroupProfile& slowest = profile.groups.front();
     sentence += fmt::format("; the slowest group, {} at {}, takes {}", slowest.kind, slowest.level,
-                            percent(slowest.share));
+                            format_percent(slowest.share));
   }
   return sentence + ".";
 }
@@ -93,8 +83,8 @@ std::string what_is_attained(const Profile& profile) {
   return fmt::format(
       "By the roofline an evaluation of these algorithms could take {}; it takes {}, so {} is "
       "attained.",
-      duration(attainable), duration(profile.sum_seconds),
-      percent(profile.sum_seconds > 0 ? attainable / profile.sum_seconds : 0));
+      format_duration(attainable), format_duration(profile.sum_seconds),
+      format_percent(profile.sum_seconds > 0 ? attainable / profile.sum_seconds : 0));
 }
 
 std::string what_converts(const Profile& profile, const ClassShares& shares) {
@@ -105,7 +95,7 @@ std::string what_converts(const Profile& profile, const ClassShares& shares) {
   }
   return fmt::format("{} of layouts and types: {} of the time.",
                      count(static_cast<double>(conversions), "conversion"),
-                     percent(shares[static_cast<std::size_t>(Bottleneck::kConversion)]));
+                     format_percent(shares[static_cast<std::size_t>(Bottleneck::kConversion)]));
 }
 
 double starting_seconds(const Profile& profile) {
@@ -124,13 +114,14 @@ std::string what_fragments(const Profile& profile) {
       "{} open {} with {} and start {} of {} each on average; opening loops and handing out tasks "
       "takes {}.",
       count(static_cast<double>(profile.ops.size()), "op"), count(loops, "loop"),
-      count(tasks, "task"), count(kernels, "kernel"), duration(kernels > 0 ? busy / kernels : 0),
-      percent(starting_seconds(profile) / profile.sum_seconds));
+      count(tasks, "task"), count(kernels, "kernel"),
+      format_duration(kernels > 0 ? busy / kernels : 0),
+      format_percent(starting_seconds(profile) / profile.sum_seconds));
 }
 
 std::string share_text(const std::optional<WorkShare>& share) {
-  return share ? fmt::format("{} of the operations in {} of the time", percent(share->flops),
-                             percent(share->time))
+  return share ? fmt::format("{} of the operations in {} of the time", format_percent(share->flops),
+                             format_percent(share->time))
                : "no such unit on this machine";
 }
 
@@ -194,29 +185,29 @@ class Adviser {
     });
     return Advice{
         fmt::format("{} below {} of the roofline: as good as the best of their kind, they save {}.",
-                    count(slow, "op"), percent(kGoodAttained), percent(1 - ratio)),
+                    count(slow, "op"), format_percent(kGoodAttained), format_percent(1 - ratio)),
         ratio, tune()};
   }
 
   [[nodiscard]] std::optional<Advice> no_conversions() const {
     const double share = shares_[static_cast<std::size_t>(Bottleneck::kConversion)];
-    return Advice{
-        fmt::format("Layouts that agree, so that nothing is converted, save {}.", percent(share)),
-        1 - share, tune()};
+    return Advice{fmt::format("Layouts that agree, so that nothing is converted, save {}.",
+                              format_percent(share)),
+                  1 - share, tune()};
   }
 
   [[nodiscard]] std::optional<Advice> no_waiting() const {
     const double ratio =
         ratio_after([](const OpProfile& op) { return op.seconds.median * (1 - op.imbalance); });
     return Advice{fmt::format("Threads that never wait for each other within an op save {}.",
-                              percent(1 - ratio)),
+                              format_percent(1 - ratio)),
                   ratio, ""};
   }
 
   [[nodiscard]] std::optional<Advice> no_starts() const {
     const double share = starting_seconds(profile_) / profile_.sum_seconds;
     return Advice{fmt::format("Fewer and longer kernels, up to starts that cost nothing, save {}.",
-                              percent(share)),
+                              format_percent(share)),
                   1 - share, tune()};
   }
 
@@ -233,9 +224,9 @@ class Adviser {
                                : std::min(start_seconds(op, profile_.machine), op.seconds.median);
       return fixed + (op.seconds.median - fixed) * faster;
     });
-    return Advice{
-        fmt::format("All {} threads save {}.", context_.available_threads, percent(1 - ratio)),
-        ratio, profile_with(profile_.precision, context_.available_threads)};
+    return Advice{fmt::format("All {} threads save {}.", context_.available_threads,
+                              format_percent(1 - ratio)),
+                  ratio, profile_with(profile_.precision, context_.available_threads)};
   }
 
   // Convolutions in their direct form on the bf16 unit that --precision fast takes, as near to its
@@ -263,7 +254,7 @@ class Adviser {
       return is_convolution(op) ? std::min(fast, op.seconds.median) : op.seconds.median;
     });
     return Advice{fmt::format("Convolutions with bf16 operands on {} save {}.", name_of(unit->unit),
-                              percent(1 - ratio)),
+                              format_percent(1 - ratio)),
                   ratio, profile_with("fast", profile_.machine.threads)};
   }
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cmath>
+#include "base/figures.h"
 
 namespace mezzotint {
 namespace {
@@ -11,16 +11,6 @@ namespace {
 // Groups that are named in a sentence, and what each must explain.
 constexpr std::size_t kNamed = 3;
 constexpr double kLeastShare = 0.05;
-
-std::string percent(double share) {
-  return fmt::format("{:.0f} %", std::round(100 * share) + 0.0);  // no "-0 %"
-}
-
-// "-12.3 ms"
-std::string change(double seconds) {
-  return std::abs(seconds) < 0.9995 ? fmt::format("{:+.3g} ms", 1e3 * seconds)
-                                    : fmt::format("{:+.3g} s", seconds);
-}
 
 std::string group_name(const GroupChange& group) {
   return group.level == "vectors" ? fmt::format("{} on vectors", group.kind)
@@ -38,7 +28,7 @@ std::string explanation(const Difference& difference) {
   std::vector<std::string> parts;
   for (const GroupChange& group : difference.groups) {
     if (parts.size() < kNamed && is_certain(group) && group.share.value_or(0) >= kLeastShare) {
-      parts.push_back(fmt::format("{} {}{}", percent(*group.share),
+      parts.push_back(fmt::format("{} {}{}", format_percent(*group.share),
                                   parts.empty() ? "of the difference is " : "", group_name(group)));
     }
   }
@@ -65,8 +55,8 @@ std::string by_class(const Difference& difference, const std::string& base) {
   std::vector<std::string> parts;
   for (const SumChange& sum : difference.classes) {
     if (std::abs(sum.share.value_or(0)) >= kLeastShare) {
-      parts.push_back(
-          fmt::format("{} {} ({})", sum.name, change(sum.difference()), percent(*sum.share)));
+      parts.push_back(fmt::format("{} {} ({})", sum.name, format_change(sum.difference()),
+                                  format_percent(*sum.share)));
     }
   }
   return parts.empty()
@@ -83,7 +73,7 @@ std::string changed_ops(const Difference& difference) {
   return fmt::format(
       "{} op{} changed implementation or class, most of all {} ({}): {}, bound by {}, before; {}, "
       "bound by {}, now.",
-      count, count == 1 ? "" : "s", most.base.op, change(most.difference()),
+      count, count == 1 ? "" : "s", most.base.op, format_change(most.difference()),
       most.base.implementation, name_of(most.base.bottleneck), most.other.implementation,
       name_of(most.other.bottleneck));
 }

@@ -5,23 +5,25 @@
 
 #include <algorithm>
 
+#include "base/figures.h"
 #include "report/compare.h"
 
 namespace mezzotint {
 namespace {
 
-// "41.2 ms where the default takes 50.3 ms, relative L2 1.2e-06"; empty: the file says nothing.
+// "41.20 ms measured where the default takes 50.30 ms, relative L2 1.2e-06"; empty: the file says
+// nothing.
 std::string evidence(const ComparedPlan& plan) {
   std::vector<std::string> parts;
   if (plan.measured_seconds) {
-    parts.push_back(fmt::format(
-        "{:.4g} ms measured{}", 1e3 * *plan.measured_seconds,
-        plan.default_seconds
-            ? fmt::format(" where the default takes {:.4g} ms", 1e3 * *plan.default_seconds)
-            : ""));
+    parts.push_back(format_duration(*plan.measured_seconds) + " measured");
+    if (plan.default_seconds) {
+      parts.back() +=
+          fmt::format(" where the default takes {}", format_duration(*plan.default_seconds));
+    }
   }
   if (plan.predicted_seconds) {
-    parts.push_back(fmt::format("{:.4g} ms predicted", 1e3 * *plan.predicted_seconds));
+    parts.push_back(format_duration(*plan.predicted_seconds) + " predicted");
   }
   if (plan.relative_l2) {
     parts.push_back(fmt::format("relative L2 {:.2g}", *plan.relative_l2));

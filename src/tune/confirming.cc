@@ -7,7 +7,9 @@
 #include <functional>
 #include <utility>
 
+#include "base/cancel.h"
 #include "base/error.h"
+#include "base/figures.h"
 
 namespace mezzotint {
 namespace {
@@ -26,10 +28,6 @@ std::set<WayId> ways_of(const OpTable& table, const PlanChoice& choice) {
     ways.insert(way_of(table, op.second));
   }
   return ways;
-}
-
-std::string milliseconds(double seconds) {
-  return fmt::format("{:.2f} ms", 1e3 * seconds);
 }
 
 }  // namespace
@@ -57,7 +55,7 @@ Result<bool> Confirming::settle(const PlanChoice& chosen, const OnCompared& on_c
   const int count = judged() + static_cast<int>(open.size());
   for (const Candidate& candidate : open) {
     if (!on_compared(judged(), count)) {
-      return Error{ErrorCode::kCancelled, "stopped on request"};
+      return stopped();
     }
     if (Status status = judge(candidate, options_.least_part * standard.seconds); !status) {
       return status.error();
@@ -87,7 +85,7 @@ std::vector<Confirming::Candidate> Confirming::candidates(const PlanChoice& stan
 Status Confirming::judge(const Candidate& candidate, double least) {
   if (candidate.promised < least) {
     refuse(candidate, fmt::format("promised {}, less than {:.2f} % of the network",
-                                  milliseconds(candidate.promised), 100 * options_.least_part));
+                                  format_duration(candidate.promised), 100 * options_.least_part));
     return {};
   }
   const auto found = compare(candidate);
@@ -96,7 +94,7 @@ Status Confirming::judge(const Candidate& candidate, double least) {
   }
   if (*found == nullptr) {
     refuse(candidate, fmt::format("promised {}, no time was left to compare",
-                                  milliseconds(candidate.promised)));
+                                  format_duration(candidate.promised)));
     return {};
   }
   Comparison& comparison = **found;
@@ -107,10 +105,11 @@ Status Confirming::judge(const Candidate& candidate, double least) {
     comparison.is_confirmed = true;
     return {};
   }
-  refuse(candidate, fmt::format("promised {}, gained {} in the median of {} pairs, {} or more in "
-                                "three of four",
-                                milliseconds(candidate.promised), milliseconds(gain), pairs.pairs,
-                                milliseconds((1 - pairs.high_ratio) * pairs.standard_seconds)));
+  refuse(candidate,
+         fmt::format("promised {}, gained {} in the median of {} pairs, {} or more in "
+                     "three of four",
+                     format_duration(candidate.promised), format_duration(gain), pairs.pairs,
+                     format_duration((1 - pairs.high_ratio) * pairs.standard_seconds)));
   return {};
 }
 

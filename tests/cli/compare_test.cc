@@ -170,7 +170,7 @@ TEST_F(CompareProgram, ShowsWhatPlansDecideOtherwise) {
   for (const char* part :
        {"B decides 2 of 3 ops otherwise than A", "winograd-f4; layout plan's; fuses residual",
         "B  onednn", "A  no entry", "layout channels-first", "put back: out.2",
-        "41.2 ms measured where the default takes 50.3 ms, relative L2 1.2e-06"}) {
+        "41.20 ms measured where the default takes 50.30 ms, relative L2 1.2e-06"}) {
     EXPECT_NE(result.out.find(part), std::string::npos) << part << '\n' << result.out;
   }
   const CommandResult same = compare({path("plan.json"), path("plan.json"), "--json"});

@@ -37,13 +37,5 @@ TEST(ThisMachine, BoundsItsThreads) {
   expect_error(this_machine(1025), "threads: 1025 is not between");
 }
 
-TEST(FormatBytes, InDecimalUnits) {
-  EXPECT_EQ(format_bytes(3'412'000'000), "3.41 GB");
-  EXPECT_EQ(format_bytes(80'760'832), "80.76 MB");
-  EXPECT_EQ(format_bytes(90'000'000), "90 MB");
-  EXPECT_EQ(format_bytes(1024), "1.024 kB");
-  EXPECT_EQ(format_bytes(999), "999 bytes");
-}
-
 }  // namespace
 }  // namespace mezzotint::testing

@@ -94,7 +94,7 @@ TEST(Compare, SaysWhichGroupExplainsTheDifference) {
   EXPECT_DOUBLE_EQ(*found.groups[0].share, 0.050 / 0.052);
   EXPECT_EQ(found.sentences.at(0),
             "B takes 0.48 of A's time (0.48 to 0.48): 96 % of the difference is conv3d at 8x8x8.");
-  EXPECT_EQ(found.sentences.at(1), "By what bounds the ops in A: compute -52 ms (100 %).");
+  EXPECT_EQ(found.sentences.at(1), "By what bounds the ops in A: compute -52.00 ms (100 %).");
 }
 
 TEST(Compare, SameProfileTwiceDiffersInNothing) {
