@@ -11,8 +11,11 @@ namespace {
 std::string page_of(const std::string& json) {
   const PageFiles files = page_files();
   return fill_page(
-      files.compare_html, json,
-      {files.units, files.charts, files.compare_charts, files.tables, files.compare_script});
+      {"comparison",
+       "ops",
+       files.compare_html,
+       {files.units, files.charts, files.compare_charts, files.tables, files.compare_script}},
+      json);
 }
 
 }  // namespace

@@ -1,6 +1,10 @@
 #include "report/page.h"
 
-#include <array>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <utility>
 
 #include "base/check.h"
@@ -26,31 +30,30 @@ std::string without_markup(std::string_view json) {
 
 }  // namespace
 
-std::string fill_page(std::string_view html, std::string_view json,
-                      const std::vector<std::string_view>& scripts) {
+std::string fill_page(const Page& page, std::string_view json) {
+  constexpr std::string_view kBegin = "{{";
+  constexpr std::string_view kEnd = "}}";
   const PageFiles files = page_files();
   const std::string data = without_markup(json);
-  std::string script;
-  for (const std::string_view part : scripts) {
-    script += part;
+  const std::string script = fmt::format("{}", fmt::join(page.scripts, ""));
+  const std::pair<std::string_view, std::string_view> parts[] = {
+      {"name", page.name}, {"style", files.css}, {"table", page.table}, {"sections", page.sections},
+      {"data", data},      {"vega", files.vega}, {"script", script}};
+  std::string filled;
+  std::string_view rest = files.frame;
+  // What was filled in is not looked at again: it may hold such marks.
+  for (std::size_t at = rest.find(kBegin); at != std::string_view::npos; at = rest.find(kBegin)) {
+    const std::string_view mark =
+        rest.substr(at + kBegin.size(), rest.find(kEnd) - at - kBegin.size());
+    const auto* const part =
+        std::ranges::find(parts, mark, [](const auto& each) { return each.first; });
+    check(part != std::end(parts), "the page has a part for each mark");
+    filled += rest.substr(0, at);
+    filled += part->second;
+    rest.remove_prefix(at + kBegin.size() + mark.size() + kEnd.size());
   }
-  // In the order of the page, so that a marker inside what was filled in is never seen.
-  const std::array<std::pair<std::string_view, std::string_view>, 4> parts = {
-      {{"{{style}}", files.css},
-       {"{{data}}", data},
-       {"{{vega}}", files.vega},
-       {"{{script}}", script}}};
-  std::string page;
-  std::string_view rest = html;
-  for (const auto& [marker, content] : parts) {
-    const std::size_t at = rest.find(marker);
-    check(at != std::string_view::npos, "the page has a place for each part");
-    page += rest.substr(0, at);
-    page += content;
-    rest.remove_prefix(at + marker.size());
-  }
-  page += rest;
-  return page;
+  filled += rest;
+  return filled;
 }
 
 }  // namespace mezzotint

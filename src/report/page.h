@@ -8,9 +8,16 @@
 
 namespace mezzotint {
 
-// `html` with {{style}}, {{data}}, {{vega}} and {{script}}, each once and in this order, filled in:
-// the style of all pages, `json`, Vega, and the scripts. The JSON's texts can end no element.
-[[nodiscard]] std::string fill_page(std::string_view html, std::string_view json,
-                                    const std::vector<std::string_view>& scripts);
+// What one page has of its own; the rest is html/page.html.
+struct Page {
+  std::string_view name;      // "profile", what it calls itself
+  std::string_view table;     // "ops", the id of the section that a reader may skip to
+  std::string_view sections;  // HTML
+  std::vector<std::string_view> scripts;
+};
+
+// The page with the style of all pages, `json` as its data, Vega, and its scripts in their order.
+// The JSON's texts can end no element.
+[[nodiscard]] std::string fill_page(const Page& page, std::string_view json);
 
 }  // namespace mezzotint

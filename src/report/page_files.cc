@@ -4,6 +4,8 @@
 
 // Defined in page.S.in.
 extern "C" {
+extern const char mezzotint_page_frame[];
+extern const char mezzotint_page_frame_end[];
 extern const char mezzotint_page_profile_html[];
 extern const char mezzotint_page_profile_html_end[];
 extern const char mezzotint_page_compare_html[];
@@ -45,6 +47,7 @@ std::string_view between(const char* begin, const char* end) {
 
 PageFiles page_files() {
   return {
+      .frame = between(mezzotint_page_frame, mezzotint_page_frame_end),
       .profile_html = between(mezzotint_page_profile_html, mezzotint_page_profile_html_end),
       .compare_html = between(mezzotint_page_compare_html, mezzotint_page_compare_html_end),
       .study_html = between(mezzotint_page_study_html, mezzotint_page_study_html_end),

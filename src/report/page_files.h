@@ -6,7 +6,8 @@
 namespace mezzotint {
 
 struct PageFiles {
-  // Pages for fill_page().
+  std::string_view frame;  // of each page
+  // Their sections.
   std::string_view profile_html;
   std::string_view compare_html;
   std::string_view study_html;

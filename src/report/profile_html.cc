@@ -11,8 +11,11 @@ std::string profile_html(const Profile& profile) {
   shown.trace.clear();
   const PageFiles files = page_files();
   return fill_page(
-      files.profile_html, profile_json(shown),
-      {files.units, files.charts, files.profile_charts, files.tables, files.profile_script});
+      {"profile",
+       "ops",
+       files.profile_html,
+       {files.units, files.charts, files.profile_charts, files.tables, files.profile_script}},
+      profile_json(shown));
 }
 
 }  // namespace mezzotint

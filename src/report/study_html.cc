@@ -9,8 +9,11 @@ namespace mezzotint {
 std::string study_html(const Study& study) {
   const PageFiles files = page_files();
   return fill_page(
-      files.study_html, study_json(study),
-      {files.units, files.charts, files.study_charts, files.tables, files.study_script});
+      {"study",
+       "variants",
+       files.study_html,
+       {files.units, files.charts, files.study_charts, files.tables, files.study_script}},
+      study_json(study));
 }
 
 }  // namespace mezzotint
