@@ -189,46 +189,39 @@ Result<ComparisonFiles> ComparisonFiles::create(const fs::path& out, bool overwr
   if (Status status = check_outputs_spare_inputs(paths, inputs); !status) {
     return status.error();
   }
-  ComparisonFiles files;
+  std::optional<OutputFolder> folder;
   if (!one_page) {
     auto made = OutputFolder::make("out", out);
     if (!made) {
       return made.error();
     }
-    files.folder_ = std::move(*made);
+    folder = std::move(*made);
   }
   constexpr std::uint64_t kReservedBytes = 2 << 20;
+  std::vector<PlannedText> planned;
+  std::vector<std::string> names;
   for (const fs::path& path : paths) {
-    auto file = OutputFile::create(path, overwrite, kReservedBytes);
-    if (!file) {
-      return file.error();
-    }
-    files.files_.push_back(std::move(*file));
+    planned.push_back({path, kReservedBytes});
+    names.push_back(path.filename().string());
   }
-  return files;
+  auto files = TextFiles::create(planned, overwrite);
+  if (!files) {
+    return files.error();
+  }
+  return ComparisonFiles(std::move(folder), std::move(*files), std::move(names));
 }
 
 Status ComparisonFiles::write(const AnyComparison& comparison) {
-  std::vector<OutputFile*> order;
-  for (OutputFile& file : files_) {
-    const bool page = file.path().extension() == ".html";
+  for (const std::string& name : names_) {
+    const bool page = name.ends_with(".html");
     const std::string text =
         std::visit([&](const auto& of) { return page ? comparison_html(of) : comparison_json(of); },
                    comparison);
-    if (Status status = file.write(std::as_bytes(std::span(text))); !status) {
+    if (Status status = files_.write(name, text); !status) {
       return status;
     }
-    order.push_back(&file);
   }
-  return commit(order);
-}
-
-std::vector<fs::path> ComparisonFiles::paths() const {
-  std::vector<fs::path> paths;
-  for (const OutputFile& file : files_) {
-    paths.push_back(file.path());
-  }
-  return paths;
+  return files_.commit();
 }
 
 }  // namespace mezzotint

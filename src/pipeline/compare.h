@@ -4,13 +4,15 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
-#include "base/output_file.h"
 #include "mezzotint/result.h"
 #include "pipeline/output_folder.h"
+#include "pipeline/text_files.h"
 #include "report/compare.h"
 #include "report/plan_comparison.h"
 
@@ -37,13 +39,17 @@ class ComparisonFiles {
 
   Status write(const AnyComparison& comparison);
 
-  [[nodiscard]] std::vector<std::filesystem::path> paths() const;
+  // After that.
+  [[nodiscard]] std::vector<std::filesystem::path> paths() const { return files_.written(); }
 
  private:
-  ComparisonFiles() = default;
+  ComparisonFiles(std::optional<OutputFolder> folder, TextFiles files,
+                  std::vector<std::string> names)
+      : folder_(std::move(folder)), files_(std::move(files)), names_(std::move(names)) {}
 
   std::optional<OutputFolder> folder_;
-  std::vector<OutputFile> files_;
+  TextFiles files_;
+  std::vector<std::string> names_;  // of the files
 };
 
 }  // namespace mezzotint

@@ -29,9 +29,11 @@ constexpr Form kForms[] = {{"profile.json", 2 << 20, profile_json},
 
 Result<ProfileFiles> ProfileFiles::create(const fs::path& folder, bool overwrite,
                                           std::span<const fs::path> inputs) {
+  std::vector<PlannedText> planned;
   std::vector<fs::path> paths;
   for (const Form& form : kForms) {
     paths.push_back(folder / form.name);
+    planned.push_back({paths.back(), form.reserved_bytes});
   }
   if (Status status = check_outputs_spare_inputs(paths, inputs); !status) {
     return status.error();
@@ -40,35 +42,20 @@ Result<ProfileFiles> ProfileFiles::create(const fs::path& folder, bool overwrite
   if (!made) {
     return made.error();
   }
-  ProfileFiles files(std::move(*made));
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    auto file = OutputFile::create(paths[i], overwrite, kForms[i].reserved_bytes);
-    if (!file) {
-      return file.error();
-    }
-    files.files_.push_back(std::move(*file));
+  auto files = TextFiles::create(planned, overwrite);
+  if (!files) {
+    return files.error();
   }
-  return files;
+  return ProfileFiles(std::move(*made), std::move(*files));
 }
 
 Status ProfileFiles::write(const Profile& profile) {
-  std::vector<OutputFile*> order;
-  for (std::size_t i = 0; i < files_.size(); ++i) {
-    const std::string text = kForms[i].text(profile);
-    if (Status status = files_[i].write(std::as_bytes(std::span(text))); !status) {
+  for (const Form& form : kForms) {
+    if (Status status = files_.write(form.name, form.text(profile)); !status) {
       return status;
     }
-    order.push_back(&files_[i]);
   }
-  return commit(order);
-}
-
-std::vector<fs::path> ProfileFiles::paths() const {
-  std::vector<fs::path> paths;
-  for (const OutputFile& file : files_) {
-    paths.push_back(file.path());
-  }
-  return paths;
+  return files_.commit();
 }
 
 }  // namespace mezzotint

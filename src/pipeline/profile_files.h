@@ -3,11 +3,12 @@
 
 #include <filesystem>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "base/output_file.h"
 #include "mezzotint/result.h"
 #include "pipeline/output_folder.h"
+#include "pipeline/text_files.h"
 #include "profile/profile.h"
 
 namespace mezzotint {
@@ -23,14 +24,15 @@ class ProfileFiles {
   // All three under their names.
   Status write(const Profile& profile);
 
-  // In the order of their names above.
-  [[nodiscard]] std::vector<std::filesystem::path> paths() const;
+  // After that, in the order of their names above.
+  [[nodiscard]] std::vector<std::filesystem::path> paths() const { return files_.written(); }
 
  private:
-  explicit ProfileFiles(OutputFolder folder) : folder_(std::move(folder)) {}
+  ProfileFiles(OutputFolder folder, TextFiles files)
+      : folder_(std::move(folder)), files_(std::move(files)) {}
 
   OutputFolder folder_;
-  std::vector<OutputFile> files_;
+  TextFiles files_;
 };
 
 }  // namespace mezzotint

@@ -1,10 +1,8 @@
 #include "pipeline/study_files.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <utility>
 
-#include "base/check.h"
 #include "pipeline/outputs.h"
 #include "report/profile_json.h"
 #include "report/study_html.h"
@@ -43,49 +41,38 @@ Result<StudyFiles> StudyFiles::create(const fs::path& folder, bool overwrite,
   if (!made) {
     return made.error();
   }
-  StudyFiles files(std::move(*made));
+  std::vector<PlannedText> planned;
   for (const fs::path& path : paths) {
-    auto file = OutputFile::create(path, overwrite, kReservedBytes);
-    if (!file) {
-      return file.error();
-    }
-    files.files_.push_back(std::move(*file));
+    planned.push_back({path, kReservedBytes});
   }
-  return files;
-}
-
-OutputFile& StudyFiles::file(std::string_view name) {
-  const auto found = std::ranges::find_if(
-      files_, [&](const OutputFile& file) { return file.path().filename() == name; });
-  check(found != files_.end(), "a study's file was created before the work");
-  return *found;
+  auto files = TextFiles::create(planned, overwrite);
+  if (!files) {
+    return files.error();
+  }
+  return StudyFiles(std::move(*made), std::move(*files));
 }
 
 Result<std::vector<fs::path>> StudyFiles::write(const Study& study) {
-  std::vector<std::pair<OutputFile*, std::string>> texts;
+  std::vector<std::pair<std::string, std::string>> texts;  // by file
   for (const StudyRow& row : study.rows) {
     if (row.absent.empty()) {
-      texts.emplace_back(&file(profile_name(row.name)), profile_json(row.profile));
+      texts.emplace_back(profile_name(row.name), profile_json(row.profile));
     }
   }
   if (!study.tuned_plan.empty()) {
-    texts.emplace_back(&file(kPlan), study.tuned_plan);
+    texts.emplace_back(kPlan, study.tuned_plan);
   }
-  texts.emplace_back(&file(kJson), study_json(study));
-  texts.emplace_back(&file(kPage), study_html(study));
-  std::vector<OutputFile*> order;
-  std::vector<fs::path> paths;
-  for (const auto& [output, text] : texts) {
-    if (Status status = output->write(std::as_bytes(std::span(text))); !status) {
+  texts.emplace_back(kJson, study_json(study));
+  texts.emplace_back(kPage, study_html(study));
+  for (const auto& [name, text] : texts) {
+    if (Status status = files_.write(name, text); !status) {
       return status.error();
     }
-    order.push_back(output);
-    paths.push_back(output->path());
   }
-  if (Status status = commit(order); !status) {
+  if (Status status = files_.commit(); !status) {
     return status.error();
   }
-  return paths;
+  return files_.written();
 }
 
 }  // namespace mezzotint

@@ -7,11 +7,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "base/output_file.h"
 #include "mezzotint/result.h"
 #include "pipeline/output_folder.h"
+#include "pipeline/text_files.h"
 #include "report/study.h"
 
 namespace mezzotint {
@@ -29,11 +30,11 @@ class StudyFiles {
   Result<std::vector<std::filesystem::path>> write(const Study& study);
 
  private:
-  explicit StudyFiles(OutputFolder folder) : folder_(std::move(folder)) {}
-  OutputFile& file(std::string_view name);
+  StudyFiles(OutputFolder folder, TextFiles files)
+      : folder_(std::move(folder)), files_(std::move(files)) {}
 
   OutputFolder folder_;
-  std::vector<OutputFile> files_;
+  TextFiles files_;
 };
 
 }  // namespace mezzotint
