@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "pipeline/inspect_answer.h"
 #include "pipeline/model.h"
 #include "pipeline/no_throw.h"
 
@@ -61,11 +62,7 @@ Result<InspectReport> inspect_tensors(const InspectRequest& request, InspectRepo
                                  request.check};
   auto answer = inspect_model(request.path, questions, cancel);
   if (!answer) {
-    if (answer.error().code == ErrorCode::kCancelled) {
-      return answer.error();
-    }
-    report.problem = answer.error();
-    return report;
+    return with_problem(std::move(report), answer.error());
   }
   report.kind = InspectKind::kModel;
   report.model = std::move(answer->summary);

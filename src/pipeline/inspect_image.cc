@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/system.h"
@@ -12,19 +13,12 @@
 #include "imaging/value_tally.h"
 #include "imaging/volume.h"
 #include "pipeline/condition.h"
+#include "pipeline/inspect_answer.h"
 #include "pipeline/machine.h"
 #include "pipeline/model.h"
 
 namespace mezzotint {
 namespace {
-
-Error stopped() {
-  return {ErrorCode::kCancelled, "stopped on request"};
-}
-
-bool stop_requested(const CancelToken* cancel) {
-  return cancel != nullptr && cancel->requested();
-}
 
 // nifti1.h, NIFTI_XFORM_*.
 std::string_view space_of(int code) {
@@ -226,13 +220,7 @@ Result<ImageAnswer> inspect_image(const std::filesystem::path& path,
       summary.masks.push_back(std::move(*verdict));
     }
   }
-  if (!status) {
-    if (status.error().code == ErrorCode::kCancelled) {
-      return status.error();
-    }
-    answer.problem = status.error();
-  }
-  return answer;
+  return with_problem(std::move(answer), status);
 }
 
 }  // namespace mezzotint

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "pipeline/condition.h"
+#include "pipeline/inspect_answer.h"
 #include "pipeline/machine.h"
 #include "pipeline/model.h"
 
@@ -164,13 +165,7 @@ Result<ModelAnswer> inspect_model(const std::filesystem::path& path,
     status = check_weights(*model, *machine, cancel);
     summary.finite = status.ok();
   }
-  if (!status) {
-    if (status.error().code == ErrorCode::kCancelled) {
-      return status.error();
-    }
-    answer.problem = status.error();
-  }
-  return answer;
+  return with_problem(std::move(answer), status);
 }
 
 }  // namespace mezzotint
