@@ -131,25 +131,31 @@ def check_sample(page, folder, width, dark):
     page.browser.screenshot(os.path.join(folder, f"{width}-{'dark' if dark else 'light'}.png"))
 
 
-def check_hostile(page, folder):
-    page.browser.open(os.path.join(folder, "hostile.html"), 400)
-    model = page.value(f"{DATA}.model")
-    page.expect("the text is hostile", "onerror" in model, True)
-    page.expect("shown as it is", page.value("document.querySelector('#sentences p:last-child').textContent"),
-                model)
+# A page whose texts are markup; `model` is one of them.
+def check_hostile(page, folder, name, model):
+    page.browser.open(os.path.join(folder, name), 400)
+    page.expect("the text is hostile", "onerror" in page.value(model), True)
     page.expect("nothing ran", "harmed" == page.value("document.title"), False)
     page.expect("no element came of it", page.value("document.images.length"), 0)
     page.check_width(400)
     page.expect("problems", page.browser.problems(), [])
 
 
-def check_empty(page, folder):
-    page.browser.open(os.path.join(folder, "empty.html"), 400)
-    page.expect("charts say why not", page.value("document.querySelectorAll('figure .note').length"), 4)
+# A page of nothing: each of its charts says so.
+def check_empty(page, folder, name, charts):
+    page.browser.open(os.path.join(folder, name), 400)
+    page.expect("charts say why not", page.value("document.querySelectorAll('figure .note').length"), charts)
     page.expect("no number is none", page.value("/NaN|Infinity|undefined|null/.test("
                                                 "document.querySelector('main').textContent)"), False)
     page.check_width(400)
     page.expect("problems", page.browser.problems(), [])
+
+
+def check_other_profiles(page, folder):
+    check_hostile(page, folder, "hostile.html", f"{DATA}.model")
+    page.expect("shown as it is", page.value("document.querySelector('#sentences p:last-child').textContent"),
+                page.value(f"{DATA}.model"))
+    check_empty(page, folder, "empty.html", 4)
 
 
 def check_compare(page, folder, width, dark):
@@ -177,17 +183,8 @@ def check_compare(page, folder, width, dark):
 
 
 def check_other_comparisons(page, folder):
-    page.browser.open(os.path.join(folder, "compare-hostile.html"), 400)
-    page.expect("the text is hostile", "onerror" in page.value(f"{DATA}.profiles[1].model"), True)
-    page.expect("nothing ran", "harmed" == page.value("document.title"), False)
-    page.expect("no element came of it", page.value("document.images.length"), 0)
-    page.check_width(400)
-    page.expect("problems", page.browser.problems(), [])
-    page.browser.open(os.path.join(folder, "compare-empty.html"), 400)
-    page.expect("charts say why not", page.value("document.querySelectorAll('figure .note').length"), 2)
-    page.expect("no number is none", page.value("/NaN|Infinity|undefined|null/.test("
-                                                "document.querySelector('main').textContent)"), False)
-    page.expect("problems", page.browser.problems(), [])
+    check_hostile(page, folder, "compare-hostile.html", f"{DATA}.profiles[1].model")
+    check_empty(page, folder, "compare-empty.html", 2)
     page.browser.open(os.path.join(folder, "plans.html"), 1280)
     page.expect("no charts of plans", page.value("document.querySelectorAll('figure svg').length"), 0)
     page.expect("an op that a plan leaves open", page.value(
@@ -229,17 +226,8 @@ def check_study(page, folder, width, dark):
 
 
 def check_other_studies(page, folder):
-    page.browser.open(os.path.join(folder, "study-hostile.html"), 400)
-    page.expect("the text is hostile", "onerror" in page.value(f"{DATA}.model"), True)
-    page.expect("nothing ran", "harmed" == page.value("document.title"), False)
-    page.expect("no element came of it", page.value("document.images.length"), 0)
-    page.check_width(400)
-    page.expect("problems", page.browser.problems(), [])
-    page.browser.open(os.path.join(folder, "study-empty.html"), 400)
-    page.expect("the chart says why not", page.value("document.querySelectorAll('figure .note').length"), 1)
-    page.expect("no number is none", page.value("/NaN|Infinity|undefined|null/.test("
-                                                "document.querySelector('main').textContent)"), False)
-    page.expect("problems", page.browser.problems(), [])
+    check_hostile(page, folder, "study-hostile.html", f"{DATA}.model")
+    check_empty(page, folder, "study-empty.html", 1)
 
 
 def check_that_problems_are_seen(page, folder):
@@ -270,8 +258,7 @@ def main():
             check_sample(page, folder, width, dark)
             check_compare(page, folder, width, dark)
             check_study(page, folder, width, dark)
-        check_hostile(page, folder)
-        check_empty(page, folder)
+        check_other_profiles(page, folder)
         check_other_comparisons(page, folder)
         check_other_studies(page, folder)
         check_that_problems_are_seen(page, folder)
