@@ -89,7 +89,7 @@ class JsonFields {
 struct JsonForm {
   std::string_view kind;  // "mezzotint plan"
   int schema;
-  std::string_view remedy;  // ends each refusal: "make it again with ..."
+  std::string remedy;  // ends each refusal: "make it again with ..."
 };
 
 // Reads `text`, which is an object and within json_beyond_limits(). `name` begins each refusal:

@@ -9,8 +9,6 @@
 namespace mezzotint {
 namespace {
 
-constexpr JsonForm kForm{"mezzotint thing", 3, "make it again"};
-
 // What is said of `text`, whose fields `read` asks for.
 std::string problem(std::string_view text, const ReadFields& read) {
   const Status status = read_json(text, "f", 1 << 20, read);
@@ -18,8 +16,9 @@ std::string problem(std::string_view text, const ReadFields& read) {
 }
 
 std::string problem_of_form(std::string_view text, ErrorCode code = ErrorCode::kInvalidInput) {
+  const JsonForm form{"mezzotint thing", 3, "make it again"};
   const Status status =
-      read_json(text, "f", 1 << 20, kForm, [](JsonFields& fields) { fields.number("a", 0, 1); });
+      read_json(text, "f", 1 << 20, form, [](JsonFields& fields) { fields.number("a", 0, 1); });
   EXPECT_EQ(status ? code : status.error().code, code);
   return status ? "" : status.error().message;
 }
