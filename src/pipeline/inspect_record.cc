@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/figures.h"
 #include "base/file.h"
 #include "base/quote.h"
 #include "formats/json_limits.h"
@@ -50,10 +51,6 @@ void add_all(RecordSummary& summary, const std::string& name,
   if (texts.size() > kMostOfAList) {
     add(summary, name, fmt::format("and {} more", texts.size() - kMostOfAList));
   }
-}
-
-std::string milliseconds(double seconds) {
-  return fmt::format("{:.4g} ms", 1e3 * seconds);
 }
 
 Result<std::string> read_text(const fs::path& path, std::uint64_t most) {
@@ -101,12 +98,12 @@ void add_speed(RecordSummary& summary, const PlanProvenance& provenance) {
   if (provenance.measured_seconds && provenance.default_seconds) {
     add(summary, "speed",
         fmt::format("{} an evaluation, the default plan beside it {}",
-                    milliseconds(*provenance.measured_seconds),
-                    milliseconds(*provenance.default_seconds)));
+                    format_duration(*provenance.measured_seconds),
+                    format_duration(*provenance.default_seconds)));
   } else if (provenance.predicted_seconds) {
     add(summary, "speed",
         fmt::format("{} an evaluation by its timings; it was not raced",
-                    milliseconds(*provenance.predicted_seconds)));
+                    format_duration(*provenance.predicted_seconds)));
   }
   if (provenance.relative_l2) {
     add(summary, "error",
@@ -164,7 +161,8 @@ Result<RecordSummary> tell_profile(const fs::path& path) {
   add_all(summary, "verdict", profile->verdict.sentences);
   add(summary, "time",
       fmt::format("{} an evaluation at timestep {}, the median of {} runs",
-                  milliseconds(profile->plain_seconds.median), profile->timestep, profile->runs));
+                  format_duration(profile->plain_seconds.median), profile->timestep,
+                  profile->runs));
   std::map<std::string, int> implementations;
   for (const OpProfile& op : profile->ops) {
     ++implementations[op.implementation];
@@ -277,7 +275,7 @@ std::string variant_text(const Json& variant) {
       !(*seconds)["median"].is_number()) {
     return "no time";
   }
-  return milliseconds((*seconds)["median"].get<double>()) + " an evaluation";
+  return format_duration((*seconds)["median"].get<double>()) + " an evaluation";
 }
 
 Result<RecordSummary> tell_study(const fs::path& path) {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "base/error.h"
+#include "base/cancel.h"
 #include "base/noise.h"
 
 namespace mezzotint {
@@ -27,7 +27,7 @@ Result<std::vector<float>> run_chain(Session& session, const Chain& chain, const
   const auto denoise = [&](std::span<const float> in, int /*timestep*/,
                            std::span<float> eps) -> Status {
     if (events.before && !events.before(step, steps)) {
-      return Error{ErrorCode::kCancelled, "stopped on request"};
+      return stopped();
     }
     if (Status status = session.evaluate(in, step, eps, run); !status) {
       return status;

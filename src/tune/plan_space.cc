@@ -7,7 +7,6 @@
 
 #include "base/cancel.h"
 #include "base/check.h"
-#include "base/error.h"
 #include "graph/conv_region.h"
 #include "runtime/lower.h"
 
