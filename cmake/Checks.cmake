@@ -12,15 +12,20 @@ set(MEZZOTINT_FUZZ_SECONDS 20 CACHE STRING "How long ctest runs each fuzz target
 # Through cmake, so that ctest does not look for the program before a fixture has built it.
 set(run ${CMAKE_COMMAND} -E env)
 
-# mezzotint_check(NAME LABEL label [SETUP fixture] [REQUIRE fixture] [HEAVY] COMMAND ...)
+# mezzotint_check(NAME LABEL label [SETUP fixture] [REQUIRE fixture] [HEAVY | COST number] COMMAND ...)
+# ctest starts what costs most first: what builds, so that it never waits for a last build, then whole
+# executables in one test, so that none of them ends alone.
 function(mezzotint_check name)
-  cmake_parse_arguments(ARG "HEAVY" "LABEL;SETUP;REQUIRE" "COMMAND" ${ARGN})
+  cmake_parse_arguments(ARG "HEAVY" "LABEL;SETUP;REQUIRE;COST" "COMMAND" ${ARGN})
   add_test(NAME ${name} COMMAND ${ARG_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 1800
     ENVIRONMENT "${MEZZOTINT_TEST_ENVIRONMENT}"
     FIXTURES_SETUP "${ARG_SETUP}" FIXTURES_REQUIRED "${ARG_REQUIRE}")
   if(ARG_HEAVY)
-    set_tests_properties(${name} PROPERTIES PROCESSORS ${processors} RESOURCE_LOCK compilers)
+    set_tests_properties(${name} PROPERTIES PROCESSORS ${processors} RESOURCE_LOCK compilers
+      COST 1000)
+  elseif(ARG_COST)
+    set_tests_properties(${name} PROPERTIES COST ${ARG_COST})
   endif()
 endfunction()
 
@@ -41,7 +46,7 @@ endfunction()
 # mezzotint_sanitized(PRESET test ...): runs each there as one ctest test.
 function(mezzotint_sanitized preset)
   foreach(test IN LISTS ARGN)
-    mezzotint_check(${preset}.${test} LABEL sanitizer REQUIRE ${preset}_built
+    mezzotint_check(${preset}.${test} LABEL sanitizer REQUIRE ${preset}_built COST 500
       COMMAND ${run} ${PROJECT_SOURCE_DIR}/build/${preset}/bin/${test} --gtest_brief=1)
   endforeach()
 endfunction()
@@ -60,7 +65,7 @@ mezzotint_sanitized(tsan ${thread_tests})
 # scripts/fuzz.sh runs one for longer.
 foreach(target IN LISTS fuzz_targets)
   string(REGEX REPLACE "_fuzz$" "" name ${target})
-  mezzotint_check(fuzz.${name} LABEL fuzz REQUIRE asan_built
+  mezzotint_check(fuzz.${name} LABEL fuzz REQUIRE asan_built COST ${MEZZOTINT_FUZZ_SECONDS}
     COMMAND scripts/fuzz.sh --no-build ${name} ${MEZZOTINT_FUZZ_SECONDS})
 endforeach()
 

@@ -99,8 +99,6 @@ function(mezzotint_test name)
   target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name}_test PRIVATE ${ARG_LINK} mezzotint_warnings GTest::gtest GTest::gtest_main)
   target_compile_definitions(${name}_test PRIVATE MEZZOTINT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  # In trees of sanitizers a test's own code is not worth optimising: it takes longer than running it.
-  target_compile_options(${name}_test PRIVATE $<$<CONFIG:Debug>:-O0>)
   mezzotint_precompile(${name}_test base_test ${MEZZOTINT_TEST_HEADERS})
   gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST)
   # Its PROPERTIES argument flattens lists, so ctest reads the properties from a file of their own.

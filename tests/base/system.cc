@@ -8,18 +8,10 @@
 #include <cstring>
 
 #include "base/aligned_buffer.h"
+#include "support/sanitized.h"
 
 namespace mezzotint {
 namespace {
-
-// gcc defines macros, clang features.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool kSanitized = false;
-#endif
 
 constexpr std::size_t kBytes = std::size_t{64} << 20;
 
@@ -71,7 +63,7 @@ TEST(System, PeakFollowsTheResidentSetAndCanBeReset) {
 }
 
 TEST(Memory, ReturnsWhatWasFreed) {
-  if (kSanitized) {
+  if (testing::kSanitized) {
     GTEST_SKIP() << "the sanitizer's allocator keeps freed memory";
   }
   const std::uint64_t before = resident_bytes();

@@ -4,6 +4,7 @@
 
 #include "cli/generate_test_base.h"
 #include "support/gzip.h"
+#include "support/sanitized.h"
 
 namespace mezzotint::testing {
 namespace {
@@ -156,9 +157,9 @@ class LittleMemory : public Memory {
   static constexpr std::uint64_t kLittle = 200'000'000;
 
   void SetUp() override {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "sanitizers need terabytes of address space";
-#endif
+    if (kSanitized) {
+      GTEST_SKIP() << "sanitizers need terabytes of address space";
+    }
   }
 };
 

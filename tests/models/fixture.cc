@@ -12,6 +12,7 @@
 #include "backend/ref/evaluate.h"
 #include "graph/op_definition.h"
 #include "models/med_ddpm.h"
+#include "support/sanitized.h"
 #include "support/tolerance.h"
 #include "support/unet_case.h"
 
@@ -162,11 +163,7 @@ Status bind_parameters(const Graph& graph, Model& model, ref::Bindings& bindings
 }
 
 // What the naive interpreter does in some seconds on two cores, sanitizers or not.
-#ifdef __SANITIZE_ADDRESS__
-constexpr double kMostFlops = 5e8;
-#else
-constexpr double kMostFlops = 3e9;
-#endif
+constexpr double kMostFlops = testing::kSanitized ? 5e8 : 3e9;
 
 double total_flops(const Graph& graph) {
   double total = 0;
