@@ -54,14 +54,15 @@ Result<TuneCheck> begin_check(TuneTrial& trial, Session& standard, Precision pre
   const auto on_evaluation = [&](int done, int count) {
     return on_checking("running the default plan", done, count);
   };
-  if (const auto chain = trial.chain_distance(standard, on_evaluation); !chain) {
+  const auto chain = trial.chain_distance(standard, on_evaluation);
+  if (!chain) {
     return chain.error();
   }
   const auto limit = trial.disturbed_distance(standard, check.limit.relative_l2, on_evaluation);
   if (!limit) {
     return limit.error();
   }
-  check.chain_limit = *limit;
+  check.chain_limit = worst({*limit, *chain});
   if (std::isinf(check.limit.largest)) {
     check.chain_limit.largest = std::numeric_limits<double>::infinity();
   }

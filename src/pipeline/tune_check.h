@@ -18,9 +18,9 @@ namespace mezzotint {
 using OnChecking = std::function<bool(const char* stage, int done, int count)>;
 
 // After the trial's reference: how far the default plan is from it, and the limits. Those of an
-// evaluation are evaluation_budget(), or the default plan's own distance where that is larger,
-// since that is what a user gets without a plan; those of a chain, what an evaluation's relative L2
-// leads to. The largest error is bounded after a chain where it is in an evaluation.
+// evaluation are evaluation_budget(), those of a chain what an evaluation's relative L2 leads to;
+// or either the default plan's own distance where that is larger, since that is what a user gets
+// without a plan. The largest error is bounded after a chain where it is in an evaluation.
 Result<TuneCheck> begin_check(TuneTrial& trial, Session& standard, Precision precision,
                               const OnChecking& on_checking);
 

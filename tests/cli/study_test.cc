@@ -118,6 +118,24 @@ TEST_F(StudyProgram, RefusesAFolderThatCannotBe) {
   EXPECT_EQ(folder_.content(), before);
 }
 
+// Before any of it is made: the inputs alone would be 512 MB each.
+TEST_F(StudyProgram, RefusesASizeThatDoesNotFitBeforeItWorks) {
+  const Flags large = usual()
+                          .erase("--model")
+                          .erase("--mask")
+                          .set("--arch", "whole-head:64")
+                          .set("--size", "512")
+                          .set("--memory-limit", "2GB")
+                          .set("--out", in_folder("study").string());
+  const auto before = folder_.content();
+  const CommandResult result = run(large);
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(lines_of(result.err).size(), 1U) << result.err;
+  EXPECT_NE(result.err.find("--memory-limit allows 2"), std::string::npos) << result.err;
+  EXPECT_LT(result.peak_bytes, std::uint64_t{512} << 20);
+  EXPECT_EQ(folder_.content(), before);
+}
+
 TEST_F(StudyProgram, RefusesWordsThatMakeNoSense) {
   expect_refused(usual().erase("--model"), {"study needs one of --model and --arch"}, 2);
   expect_refused(usual().erase("med-ddpm").set("brats"), {"study: `brats` is not med-ddpm"}, 2);

@@ -4,10 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "backend/cpu/cpu_backend.h"
+#include "pipeline/corrupt_backend.h"
 #include "pipeline/session.h"
 #include "pipeline/study_plans.h"
+#include "report/study_json.h"
 #include "support/graph_runner.h"
 
 namespace mezzotint {
@@ -109,6 +113,27 @@ TEST(Study, MeasuresEveryVariantAndItsErrors) {
   EXPECT_GT(study->rows[0].conversions, study->rows[1].conversions);
   EXPECT_EQ(study->findings.size(), bf16_unit(test_machine()) ? 4U : 3U);
   EXPECT_EQ(std::ranges::count(told, "round 2 of 2: winograd"), 1);
+}
+
+// A variant that computes nonsense errs infinitely; the study says so and goes on.
+TEST(Study, WhatIsNotFiniteErrsInfinitely) {
+  StudyRequest request;
+  request.subject.arch = "whole-head:32";
+  request.subject.size = {16, 16, 16};
+  request.rounds = 1;
+  request.timing = {0, 1, 1, 0, 0};
+  request.force = true;
+  request.tune = false;
+  const testing::CorruptBackend backend(
+      make_cpu_backend(), "out.2", [](const ValueType& /*type*/, const Buffer& output) {
+        output.as<float>()[3] = std::numeric_limits<float>::quiet_NaN();
+      });
+  const auto study = study_med_ddpm(request, backend, test_machine(), two_threads, {});
+  ASSERT_TRUE(study) << study.error().message;
+  for (const StudyRow& row : study->rows) {
+    EXPECT_EQ(std::isinf(row.relative_l2), row.absent.empty()) << row.name;
+  }
+  EXPECT_NE(study_json(*study).find("\"relative_l2\": null"), std::string::npos);
 }
 
 TEST(Study, RefusesAMaskWithoutAModel) {

@@ -103,7 +103,8 @@ TEST_F(TuneCheckTest, OneWrongVoxelIsFoundByTheLargestError) {
     for (const float value : values(type, output)) {
       squares += static_cast<double>(value) * value;
     }
-    values(type, output)[5] += static_cast<float>(0.5 * check_.limit.relative_l2 * std::sqrt(squares));
+    values(type, output)[5] +=
+        static_cast<float>(0.5 * check_.limit.relative_l2 * std::sqrt(squares));
   });
   EXPECT_NE(reason.find("one evaluation is off by"), std::string::npos) << reason;
   EXPECT_NE(reason.find("in one place"), std::string::npos) << reason;

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "backend/cpu/cpu_backend.h"
+#include "base/system.h"
 #include "pipeline/error_budget.h"
 #include "pipeline/plan_file.h"
 #include "pipeline/tune_check.h"
@@ -28,7 +29,9 @@ constexpr std::string_view kHasty = "test.hasty";
 // Computes nothing, in no time.
 class HastyKernel final : public Kernel {
  public:
-  explicit HastyKernel(std::vector<std::size_t> bytes) : bytes_(std::move(bytes)) {}
+  HastyKernel(std::vector<std::size_t> bytes, std::size_t workspace_bytes)
+      : bytes_(std::move(bytes)), workspace_bytes_(workspace_bytes) {}
+  std::size_t workspace_bytes() const override { return workspace_bytes_; }
   void launch(const LaunchContext& context) const override {
     for (std::size_t i = 0; i < bytes_.size(); ++i) {
       std::memset(context.outputs[i].data, 0, bytes_[i]);
@@ -37,11 +40,13 @@ class HastyKernel final : public Kernel {
 
  private:
   std::vector<std::size_t> bytes_;
+  std::size_t workspace_bytes_;
 };
 
 // For convolutions with one output channel: of a whole-head network that is the last.
 class HastyImplementation final : public Implementation {
  public:
+  explicit HastyImplementation(std::size_t workspace_bytes) : workspace_bytes_(workspace_bytes) {}
   std::string_view name() const override { return kHasty; }
   std::optional<std::string> refusal(const OpView& view, const Target& /*target*/) const override {
     return view.output().type.shape[1] == 1 ? std::nullopt
@@ -54,13 +59,17 @@ class HastyImplementation final : public Implementation {
     for (const ValueId id : view.op.outputs) {
       bytes.push_back(static_cast<std::size_t>(view.graph.value(id).type.bytes()));
     }
-    return std::unique_ptr<Kernel>(std::make_unique<HastyKernel>(std::move(bytes)));
+    return std::unique_ptr<Kernel>(
+        std::make_unique<HastyKernel>(std::move(bytes), workspace_bytes_));
   }
+
+ private:
+  std::size_t workspace_bytes_;
 };
 
 class HastyBackend final : public Backend {
  public:
-  HastyBackend() {
+  explicit HastyBackend(std::size_t workspace_bytes = 0) : hasty_(workspace_bytes) {
     for (const OpKind kind : {OpKind::conv3d, OpKind::region}) {
       const auto right = right_->implementations(kind);
       lists_[kind].assign(right.begin(), right.end());
@@ -123,6 +132,32 @@ TEST_F(TuneModel, PutsBackWhatErrsAndSaysWhich) {
     EXPECT_TRUE(report.check->is_within);
     EXPECT_LE(report.check->chain->relative_l2, report.check->chain_limit.relative_l2);
     EXPECT_LE(report.check->chain->largest, report.check->chain_limit.largest);
+  }
+}
+
+// A plan that takes more memory than there is: the op goes back that adds most.
+TEST_F(TuneModel, PutsBackWhatDoesNotFitTheMemory) {
+  auto subject = Subject::open(request_.subject);
+  ASSERT_TRUE(subject.ok()) << subject.error().message;
+  const auto right = make_cpu_backend();
+  const Machine machine = test_machine(1);
+  const auto trial = TuneTrial::create(*subject, *right, machine, nullptr);
+  ASSERT_TRUE(trial.ok()) << trial.error().message;
+  const auto session = trial->compile_plan({});
+  ASSERT_TRUE(session.ok()) << session.error().message;
+  // Room for two plans such as the default and for what measuring leaves; not for the workspace.
+  const std::uint64_t room = 3 * session->predicted_bytes() + (std::uint64_t{256} << 20);
+  request_.memory_limit = resident_bytes() + room;
+  const HastyBackend backend(room);
+  const auto tuned = tune_model(
+      request_, backend, machine, [](const TuneProgress&) {}, nullptr);
+  ASSERT_TRUE(tuned.ok()) << tuned.error().message;
+  ASSERT_FALSE(tuned->report.put_back.empty());
+  EXPECT_EQ(tuned->report.put_back.front().op, "out.2");
+  EXPECT_NE(tuned->report.put_back.front().reason.find("memory"), std::string::npos)
+      << tuned->report.put_back.front().reason;
+  for (const auto& [op, entry] : tuned->file.plan.entries) {
+    EXPECT_NE(entry.implementation, kHasty) << op;
   }
 }
 

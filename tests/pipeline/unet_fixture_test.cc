@@ -2,8 +2,10 @@
 // plan of each precision, and with each implementation forced on every op that it can compute.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -125,6 +127,12 @@ class UnetFixture : public ::testing::TestWithParam<UnetCase> {
     }
   }
 
+  [[nodiscard]] bool is_strict_default() const {
+    const Plan& plan = options_.plan;
+    return plan.precision == Precision::kStrict && plan.layout == Layout::kChannelsLast &&
+           plan.entries.empty();
+  }
+
   void keep_activations(bool keep) {
     options_.keep.clear();
     const Graph& graph = evaluation_->graph;
@@ -186,10 +194,10 @@ class UnetFixture : public ::testing::TestWithParam<UnetCase> {
                   *bounds.pytorch_bf16_errors * pytorch_bf16_error(GetParam().manifest))
             << tensor;
       }
-      if (is_output && options_.plan == Plan{Precision::kStrict}) {
+      if (is_output && is_strict_default()) {
         EXPECT_LE(difference.relative_l2, kStrictRelativeL2) << tensor;
-        EXPECT_LE(difference.max_abs, testing::fixture_bound(kStrictPytorchErrors,
-                                                             info.reference_error, info.max_abs))
+        EXPECT_LE(difference.max_abs,
+                  testing::fixture_bound(kStrictPytorchErrors, info.reference_error, info.max_abs))
             << tensor;
       }
     }
@@ -295,6 +303,30 @@ TEST_P(UnetFixture, AgreesInFastWithEachImplementationForced) {
   if (!bf16_unit(options_.machine)) {
     GTEST_SKIP() << "onednn.conv_bf16 was not tried: no bf16 unit on this machine";
   }
+}
+
+// kPytorchLargest: of each network's predictions the worst, of these the least.
+TEST(UnetFixtures, PytorchErrsAsTheErrorBudgetSays) {
+  std::map<std::string, double> worst;
+  for (const UnetCase& unet_case : testing::unet_cases()) {
+    if (unet_case.manifest.empty()) {
+      GTEST_SKIP() << "no folder `unet` among the fixtures";
+    }
+    const auto fixture = FixtureCase::load(unet_case.manifest);
+    ASSERT_TRUE(fixture.ok()) << fixture.error().message;
+    for (const FixtureTensor& tensor : fixture->tensors()) {
+      if (testing::is_result(unet_case, tensor.name) &&
+          testing::value_name(unet_case, tensor.name) == "out") {
+        double& error = worst[unet_case.manifest];
+        error = std::max(error, tensor.reference_error / tensor.max_abs);
+      }
+    }
+  }
+  const auto least =
+      std::ranges::min_element(worst, {}, [](const auto& network) { return network.second; });
+  ASSERT_NE(least, worst.end());
+  EXPECT_GE(least->second, kPytorchLargest);
+  EXPECT_LE(least->second, 1.01 * kPytorchLargest);
 }
 
 INSTANTIATE_TEST_SUITE_P(fixture, UnetFixture, ::testing::ValuesIn(testing::unet_cases()),
