@@ -148,10 +148,10 @@ Status check_absent(const Plan& plan, const std::string& name, const PlanEntry& 
   }
   if (const auto id = lowered.find_value(name);
       id && lowered.value(*id).kind == ValueKind::kResult) {
-    return refuse(plan,
-                  fmt::format("op {} is computed as {}", name,
-                              lowered.op(lowered.value(*id).producer).name),
-                  kNameThat);
+    return refuse(
+        plan,
+        fmt::format("op {} is computed as {}", name, lowered.op(lowered.value(*id).producer).name),
+        kNameThat);
   }
   if (graph.find_value(name)) {
     return refuse(plan, fmt::format("no op {} is left to compute", name),
@@ -170,9 +170,8 @@ Status check_implementation(const Plan& plan, const Explanation& op) {
   for (const Choice& choice : op.choices) {
     names.emplace_back(choice.implementation);
   }
-  return refuse(plan,
-                fmt::format("op {} ({}): the plan asks for {}, which is none of {}", op.op,
-                            name_of(op.kind), in_quotes(op.planned), fmt::join(names, ", ")));
+  return refuse(plan, fmt::format("op {} ({}): the plan asks for {}, which is none of {}", op.op,
+                                  name_of(op.kind), in_quotes(op.planned), fmt::join(names, ", ")));
 }
 
 // Why a convolution, an op of `graph`, has not taken what was asked of it.
@@ -197,9 +196,8 @@ Status check_fusions(const Plan& plan, const Op& op, const Fusions& asked, const
   const Fusions taken = fusions_of(op);
   for (const Fusion fusion : asked) {
     if (!taken.contains(fusion)) {
-      return refuse(plan,
-                    fmt::format("op {} cannot fuse {}: {}", op.name, name_of(fusion),
-                                reason_against(fusion, op, lowered.graph, lowered.declined)));
+      return refuse(plan, fmt::format("op {} cannot fuse {}: {}", op.name, name_of(fusion),
+                                      reason_against(fusion, op, lowered.graph, lowered.declined)));
     }
   }
   if (explanation.chosen() == nullptr) {
