@@ -189,7 +189,7 @@ TEST_F(ProfileProgram, ASignalStopsACalibrationAndLeavesNothing) {
   const CommandResult result = command.finish();
   EXPECT_EQ(result.exit_code, 128 + SIGTERM);
   EXPECT_EQ(result.out, "");
-  EXPECT_EQ(lines_of(result.err).back(), "mezzotint: calibration was stopped")
+  EXPECT_EQ(lines_of(result.err).back(), "mezzotint: stopped on request")
       << "and not what comes after it";
   EXPECT_EQ(folder_.content(), before);
 }

@@ -7,11 +7,12 @@
 #include <string_view>
 
 #include "formats/ckpt_files.h"
+#include "profile/calibrate.h"
 
 namespace mezzotint::testing {
 namespace {
 
-// Twice as fast in every second round as `slow` in the others; a round runs it twice.
+// `slow` in every second round; a round runs its pieces with one thread, then with all.
 class UnsteadyUnit final : public UnitProbe {
  public:
   explicit UnsteadyUnit(double slow) : slow_(slow) {}
@@ -19,7 +20,7 @@ class UnsteadyUnit final : public UnitProbe {
   std::string_view elements() const override { return "float32"; }
   std::optional<std::string> refusal(const Machine&) const override { return std::nullopt; }
   double run(const Machine&, const ThreadTeam& team, double) const override {
-    return (runs_++ / 2 % 2 == 0 ? 1e9 : slow_) * team.size();
+    return (runs_++ / (2 * CalibrationEffort::kUnitPieces) % 2 == 0 ? 1e9 : slow_) * team.size();
   }
 
  private:
