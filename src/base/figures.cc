@@ -29,10 +29,10 @@ std::string format_percent(double share) {
 
 std::string format_bytes(std::uint64_t bytes) {
   const double value = static_cast<double>(bytes);
-  if (value >= 1e9) {
+  if (value >= 0.99995e9) {
     return fmt::format("{:.2f} GB", value / 1e9);
   }
-  if (value >= 1e6) {
+  if (value >= 0.99995e6) {
     return fmt::format("{:.4g} MB", value / 1e6);
   }
   return value >= 1e3 ? fmt::format("{:.4g} kB", value / 1e3) : fmt::format("{} bytes", bytes);

@@ -33,7 +33,7 @@ Error cannot_open(const std::filesystem::path& path, int failure) {
   struct stat status {};
   const bool is_there = ::lstat(path.c_str(), &status) == 0;
   if (is_there && S_ISLNK(status.st_mode)) {
-    return invalid_input("{}: is a symbolic link, which is not followed; remove it", path.string());
+    return invalid_input("{}: is a symbolic link, which is not followed", path.string());
   }
   if (is_there && S_ISDIR(status.st_mode)) {
     return invalid_input("{}: is a folder, expected a file", path.string());

@@ -16,8 +16,8 @@ struct ProcessorTimes {
 
 // Of these processors (Linux's numbers). Reads proc/stat below `root`; nothing where that does not
 // tell of all of them.
-[[nodiscard]] std::optional<ProcessorTimes> processor_times(std::span<const int> processors,
-                                                            const std::filesystem::path& root = "/");
+[[nodiscard]] std::optional<ProcessorTimes> processor_times(
+    std::span<const int> processors, const std::filesystem::path& root = "/");
 
 // Between two readings of that many processors: how many others left, as a part of those that as
 // many threads can use, from 0 to 1. Nothing where less than 0.3 s passed on each, since the steps

@@ -7,8 +7,10 @@
 #include <span>
 #include <utility>
 
+#include "base/caches.h"
 #include "base/error.h"
 #include "base/perf_counters.h"
+#include "base/processor_load.h"
 #include "base/system.h"
 #include "mezzotint/version.h"
 #include "pipeline/no_throw.h"
@@ -106,12 +108,9 @@ class ModelProfiler {
   Status time_listened(Session& session, std::vector<double>& seconds) {
     Listener* const listeners[] = {&recorder_};
     recorder_.begin_run();
-    const double begin = process_cpu_seconds();
-    Status status = time(seconds, [&] {
+    return time(seconds, [&] {
       return session.evaluate(subject_.x(), /*step=*/0, eps_, {listened_team_, cancel_, listeners});
     });
-    listened_cpu_seconds_ += process_cpu_seconds() - begin;
-    return status;
   }
 
   template <typename Evaluate>
@@ -142,6 +141,8 @@ class ModelProfiler {
 
   Status measure_until_quiet(Session& session) {
     TimingOptions timing = options_.timing;
+    const std::vector<int> processors = allowed_processors();
+    const auto before = processor_times(processors);
     for (int repetition = 0; repetition <= kMostRepetitions; ++repetition) {
       const auto measured = measure(timing, [&](bool counts) {
         if (counts) {
@@ -155,7 +156,12 @@ class ModelProfiler {
       }
       profile_.seconds = spread_of(listened_);
       profile_.plain_seconds = spread_of(plain_);
-      if (spread() <= kRepeatSpread && processor_share() >= kRepeatProcessorShare) {
+      if (const auto after = processor_times(processors); before && after) {
+        processor_share_ =
+            share_left(*before, *after, static_cast<int>(processors.size()), machine_.threads)
+                .value_or(1);
+      }
+      if (spread() <= kRepeatSpread && processor_share_ >= kRepeatProcessorShare) {
         return {};
       }
       timing.warmups = 0;
@@ -165,27 +171,17 @@ class ModelProfiler {
           "machine is busy: evaluations spread by {:.0f} %, at most {:.0f} %; wait, or --force",
           100 * spread(), 100 * kMostSpread);
     }
-    if (processor_share() < kLeastProcessorShare && !options_.force) {
+    if (processor_share_ < kLeastProcessorShare && !options_.force) {
       return resource_error(
-          "machine is busy: other work takes processors, tasks got {:.0f} % of the time they ran "
-          "for, at least {:.0f} % are needed; wait, or --force",
-          100 * processor_share(), 100 * kLeastProcessorShare);
+          "machine is busy: other work leaves {:.0f} % of the processors that {} threads want, at "
+          "least {:.0f} % are needed; wait, or --force",
+          100 * processor_share_, machine_.threads, 100 * kLeastProcessorShare);
     }
     return {};
   }
 
   [[nodiscard]] double spread() const {
     return std::max(profile_.seconds.relative(), profile_.plain_seconds.relative());
-  }
-
-  // Of the evaluations that were listened to. Never too low on a quiet machine; too high by what
-  // threads spin while they wait, which is processor time outside of tasks.
-  [[nodiscard]] double processor_share() const {
-    double busy = 0;
-    for (const OpRecord& op : recorder_.ops()) {
-      busy = std::accumulate(op.busy_seconds.begin(), op.busy_seconds.end(), busy);
-    }
-    return busy > 0 ? std::min(1.0, listened_cpu_seconds_ / busy) : 1;
   }
 
   void describe_run(const Session& session) {
@@ -261,19 +257,18 @@ class ModelProfiler {
     if (spread() > kRepeatSpread) {
       warn("Evaluations spread by {:.0f} %: other work slows this machine down.", 100 * spread());
     }
-    if (processor_share() < kRepeatProcessorShare) {
+    if (processor_share_ < kRepeatProcessorShare) {
       warn(
-          "Other work takes this machine's processors: tasks got {:.0f} % of the time they ran "
-          "for.",
-          100 * processor_share());
+          "Other work takes this machine's processors: it left {:.0f} % of what {} threads want. "
+          "What follows is true of both together.",
+          100 * processor_share_, machine_.threads);
     }
     if (std::abs(profile_.sum_ratio() - 1) > kSumTolerance) {
       const double covered = this->covered();
       warn(
           "The ops' medians add up to {:.1f} % of the median evaluation, more than {:.0f} % from "
-          "it. {} evaluation its ops take {:.1f} %: {}.",
-          100 * profile_.sum_ratio(), 100 * kSumTolerance,
-          std::abs(covered - 1) > kSumTolerance ? "Of a single" : "But of a single", 100 * covered,
+          "it. Of a single evaluation its ops take {:.1f} %: {}.",
+          100 * profile_.sum_ratio(), 100 * kSumTolerance, 100 * covered,
           std::abs(covered - 1) > kSumTolerance ? "the rest passes between them"
                                                 : "other work slowed down other ops each time");
     }
@@ -305,7 +300,7 @@ class ModelProfiler {
   std::vector<float> eps_;
   std::vector<double> plain_;
   std::vector<double> listened_;
-  double listened_cpu_seconds_ = 0;
+  double processor_share_ = 1;  // that other work left, while evaluations were timed
   Profile profile_;
 };
 

@@ -20,8 +20,8 @@ namespace mezzotint {
 inline constexpr double kRepeatSpread = 0.10;
 // Still further apart after that: the machine is too busy to say anything.
 inline constexpr double kMostSpread = 0.25;
-// Processor time of the process as a part of the time that its tasks ran for: below this, other
-// work takes processors away, however evenly. Measure again.
+// What other work leaves of the processors that the threads want (share_left): below this it
+// disturbs every evaluation, however evenly. Measure again.
 inline constexpr double kRepeatProcessorShare = 0.90;
 // Still below this after that: times would be mostly those of the other work.
 inline constexpr double kLeastProcessorShare = 0.70;

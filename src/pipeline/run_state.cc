@@ -237,7 +237,8 @@ Result<std::optional<RunState>> RunState::open(const Options& options) {
   } else if (held.error().code == ErrorCode::kResource) {
     return another_makes(options.out, path);
   } else if (held.error().code != ErrorCode::kNotFound) {
-    return held.error();
+    return make_error(held.error().code, "{}; remove it, or choose another name for the volume",
+                      held.error().message);
   }
   if (options.save_seconds == 0) {
     return std::optional<RunState>();

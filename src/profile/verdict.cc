@@ -81,7 +81,7 @@ std::string what_is_attained(const Profile& profile) {
   const double attainable =
       sum_over_ops(profile, [](const OpProfile& op) { return op.attainable_seconds; });
   return fmt::format(
-      "By the roofline an evaluation of these algorithms could take {}; it takes {}, so {} is "
+      "By the roofline an evaluation of these algorithms could take {}; its ops take {}, so {} is "
       "attained.",
       format_duration(attainable), format_duration(profile.sum_seconds),
       format_percent(profile.sum_seconds > 0 ? attainable / profile.sum_seconds : 0));

@@ -44,7 +44,7 @@ std::string fill_page(const Page& page, std::string_view json) {
   // What was filled in is not looked at again: it may hold such marks.
   for (std::size_t at = rest.find(kBegin); at != std::string_view::npos; at = rest.find(kBegin)) {
     const std::string_view mark =
-        rest.substr(at + kBegin.size(), rest.find(kEnd) - at - kBegin.size());
+        rest.substr(at + kBegin.size(), rest.find(kEnd, at) - at - kBegin.size());
     const auto* const part =
         std::ranges::find(parts, mark, [](const auto& each) { return each.first; });
     check(part != std::end(parts), "the page has a part for each mark");

@@ -54,12 +54,12 @@ TEST(ShareLeft, IsWhatOthersDoNotTake) {
   const ProcessorTimes before{100, 40, 10};
   // 10 s on each of 4 processors, of which this process took 15.
   EXPECT_EQ(share_left(before, {140, 55, 25}, 4, 2), 1);
-  EXPECT_EQ(share_left(before, {140, 75, 25}, 4, 2), 1);      // others 2 of 4
-  EXPECT_EQ(share_left(before, {140, 80, 25}, 4, 2), 0.75);   // 2.5 of 4
+  EXPECT_EQ(share_left(before, {140, 75, 25}, 4, 2), 1);     // others 2 of 4
+  EXPECT_EQ(share_left(before, {140, 80, 25}, 4, 2), 0.75);  // 2.5 of 4
   EXPECT_EQ(share_left(before, {140, 75, 25}, 4, 4), 0.5);
-  EXPECT_EQ(share_left(before, {140, 75, 25}, 4, 64), 0.5);   // no more than there are
-  EXPECT_EQ(share_left(before, {140, 50, 25}, 4, 4), 1);      // own time is counted finer
-  EXPECT_EQ(share_left(before, {141, 41, 10}, 4, 4), std::nullopt);  // a quarter of a second
+  EXPECT_EQ(share_left(before, {140, 75, 25}, 4, 64), 0.5);          // no more than there are
+  EXPECT_EQ(share_left(before, {140, 50, 25}, 4, 4), 1);             // own time is counted finer
+  EXPECT_EQ(share_left(before, {101, 41, 10}, 4, 4), std::nullopt);  // a quarter of a second
 }
 
 TEST(ShareLeft, OfThisSystemDoesNotShrinkByItsOwnWork) {

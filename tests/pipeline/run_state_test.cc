@@ -303,7 +303,7 @@ TEST_F(RunStateTest, AFileThatIsNoStateStays) {
   std::filesystem::remove(path());
   std::ofstream(folder_ / "target") << "precious";
   std::filesystem::create_symlink("target", path());
-  expect_refused("scan.part: is a symbolic link, which is not followed");
+  expect_refused("scan.part: is a symbolic link, which is not followed; remove it, or");
   std::filesystem::remove(path());
   std::filesystem::create_directory(path());
   EXPECT_FALSE(RunState::open(options_).ok());
