@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/quote.h"
+#include "base/system.h"
 #include "imaging/ssim.h"
 #include "mezzotint/version.h"
 #include "pipeline/chain.h"
@@ -335,6 +336,7 @@ class StudyJob {
         tell(fmt::format("round {} of {}: {}", round + 1, request_.rounds,
                          study_.rows[candidate.row].name));
         options.plan = candidate.plan;
+        return_free_memory();  // of the variant before, which would count as in use
         auto profile = profile_model(subject_, backend_, machine_, known, options, cancel_);
         if (!profile) {
           return profile.error();
