@@ -167,16 +167,17 @@ class Adviser {
                        context_.words, precision, profile_.timestep, threads);
   }
 
-  // Ops far below the roofline, done as well as the best op of their kind and class.
+  // Ops far below the roofline, done as well as the best op of their implementation
+  // and class: another algorithm has other limits (Winograd adds much and multiplies little).
   [[nodiscard]] std::optional<Advice> better_kernels() const {
     std::map<std::pair<std::string_view, Bottleneck>, double> best;
     for (const OpProfile& op : profile_.ops) {
-      double& attained = best[{op.kind, op.bottleneck}];
+      double& attained = best[{op.implementation, op.bottleneck}];
       attained = std::max(attained, std::min(op.attained(), 1.0));
     }
     int slow = 0;
     const double ratio = ratio_after([&](const OpProfile& op) {
-      const double attained = best.at({op.kind, op.bottleneck});
+      const double attained = best.at({op.implementation, op.bottleneck});
       if (op.attained() >= kGoodAttained || op.attained() <= 0) {
         return op.seconds.median;
       }
@@ -184,8 +185,10 @@ class Adviser {
       return std::min(op.attainable_seconds / attained, op.seconds.median);
     });
     return Advice{
-        fmt::format("{} below {} of the roofline: as good as the best of their kind, they save {}.",
-                    count(slow, "op"), format_percent(kGoodAttained), format_percent(1 - ratio)),
+        fmt::format(
+            "{} below {} of the roofline: as good as the best of their implementation, they "
+            "save {}.",
+            count(slow, "op"), format_percent(kGoodAttained), format_percent(1 - ratio)),
         ratio, tune()};
   }
 

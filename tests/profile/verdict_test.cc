@@ -86,12 +86,15 @@ TEST(Verdict, AdvisesNoTuningWithAPlan) {
 }
 
 // The slow one of two alike becomes as good as the better one: 8 s of work at 100 % attained.
-TEST(Verdict, PredictsWhatTheBestOfAKindAttains) {
+TEST(Verdict, PredictsWhatTheBestOfAnImplementationAttains) {
+  OpProfile other = op_of("conv3d", 8, 8e11, 1e6);  // does not say what the two could attain
+  other.implementation = "another";
   const Verdict verdict = verdict_of(
-      profile_of({op_of("conv3d", 10, 8e11, 1e6), op_of("conv3d", 30, 8e11, 1e6)}), context());
-  const Advice* advice = find(verdict, "as good as the best of their kind");
+      profile_of({op_of("conv3d", 10, 8e11, 1e6), op_of("conv3d", 30, 8e11, 1e6), other}),
+      context());
+  const Advice* advice = find(verdict, "as good as the best of their implementation");
   ASSERT_NE(advice, nullptr);
-  EXPECT_DOUBLE_EQ(advice->predicted_ratio, 20.0 / 40);
+  EXPECT_DOUBLE_EQ(advice->predicted_ratio, 28.0 / 48);
 }
 
 TEST(Verdict, PredictsMoreThreadsButNotForDram) {

@@ -21,17 +21,14 @@ function fillVerdict() {
     ['Kernels started', count(kernels), `${count(profile.ops.length)} ops`],
     ['Arena', inBytes(profile.arena_bytes), `and ${inBytes(profile.packed_bytes)} packed weights`],
     ['Peak of the process', inBytes(profile.peak_bytes), 'measured'],
-    unitFigure('Matrix units', profile.matrix_share),
-    unitFigure('Narrow vector units', profile.narrow_share),
+    ['Matrix units', shareOf(profile.matrix_share), `narrow vector units ${shareOf(profile.narrow_share)}`],
   ];
   at('figures').append(...figures.map(([name, value, more]) =>
     make('div', {}, make('dt', {}, name), make('dd', {}, make('strong', {}, value), make('span', {}, more)))));
 }
 
-function unitFigure(name, share) {
-  return share === null ? [name, 'none', 'no such unit on this machine']
-    : [name, inPercent(share.flops), `of FLOPs, ${inPercent(share.time)} of time`];
-}
+// Of a unit that a machine may not have.
+const shareOf = share => share === null ? 'none' : `${inPercent(share.flops)} of FLOPs`;
 
 function adviceItem(advice) {
   const less = 1 - advice.predicted_ratio;

@@ -12,7 +12,7 @@ function fillFindings() {
   at('title').textContent = `${study.model} · ${sides} · ${study.machine}`;
   at('sentences').append(...study.findings.map(text => make('p', {}, held(text))));
   at('warnings').append(...study.variants.filter(variant => variant.warnings?.length > 0).map(variant =>
-    make('p', {class: 'warning'}, `${variant.name}: ${held(variant.warnings.join('; '))}`)));
+    make('p', {class: 'warning'}, `${variant.name}: ${held(variant.warnings.join(' '))}`)));
 }
 
 // Absent variants have no values; their row says why.
