@@ -16,17 +16,20 @@ ErrorBounds error_bounds(Precision precision) {
 
 TuneDistance evaluation_budget(Precision precision) {
   const ErrorBounds bounds = error_bounds(precision);
-  TuneDistance budget{bounds.relative_l2, std::numeric_limits<double>::infinity()};
-  if (bounds.pytorch_bf16_errors) {
-    budget.relative_l2 =
-        std::min(budget.relative_l2, *bounds.pytorch_bf16_errors * kPytorchBf16RelativeL2);
+  switch (precision) {
+    // Twice 1.6 errors of PyTorch are below the 4 allowed: as far again as the strict plan errs.
+    case Precision::kStrict:
+      return {kStrictRelativeL2, (*bounds.pytorch_errors - kStrictPytorchErrors) * kPytorchLargest};
+    // Both bounds, less what the strict plan itself errs.
+    case Precision::kFp32:
+      return {bounds.relative_l2 - kStrictRelativeL2,
+              (*bounds.pytorch_errors - kStrictPytorchErrors) * kPytorchLargest};
+    // The tighter of the two bounds of the relative L2, less the same; the largest error has none.
+    case Precision::kFast: break;
   }
-  budget.relative_l2 =
-      precision == Precision::kStrict ? kStrictRelativeL2 : budget.relative_l2 - kStrictRelativeL2;
-  if (bounds.pytorch_errors) {
-    budget.largest = (*bounds.pytorch_errors - kStrictPytorchErrors) * kPytorchLargest;
-  }
-  return budget;
+  return {std::min(bounds.relative_l2, *bounds.pytorch_bf16_errors * kPytorchBf16RelativeL2) -
+              kStrictRelativeL2,
+          std::numeric_limits<double>::infinity()};
 }
 
 }  // namespace mezzotint
