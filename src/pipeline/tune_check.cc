@@ -16,6 +16,11 @@ bool is_within(double distance, double limit) {
   return std::isfinite(distance) && distance <= limit;
 }
 
+// std::max() leaves out a NaN.
+double larger(double most, double distance) {
+  return std::isnan(distance) ? std::numeric_limits<double>::infinity() : std::max(most, distance);
+}
+
 // Empty: within both.
 std::string excess(const std::string& of, const TuneDistance& found, const TuneDistance& limit) {
   if (!is_within(found.relative_l2, limit.relative_l2)) {
@@ -34,8 +39,8 @@ std::string excess(const std::string& of, const TuneDistance& found, const TuneD
 TuneDistance worst(const std::vector<TuneDistance>& distances) {
   TuneDistance most;
   for (const TuneDistance& distance : distances) {
-    most.relative_l2 = std::max(most.relative_l2, distance.relative_l2);
-    most.largest = std::max(most.largest, distance.largest);
+    most.relative_l2 = larger(most.relative_l2, distance.relative_l2);
+    most.largest = larger(most.largest, distance.largest);
   }
   return most;
 }

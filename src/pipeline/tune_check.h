@@ -11,7 +11,7 @@
 
 namespace mezzotint {
 
-// The largest of each, which is never NaN.
+// The largest of each; NaN counts as infinite.
 [[nodiscard]] TuneDistance worst(const std::vector<TuneDistance>& distances);
 
 // Told before each evaluation of a chain; false stops: kCancelled.

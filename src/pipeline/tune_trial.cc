@@ -15,6 +15,9 @@ namespace {
 // Of another sample than the chain's noise.
 constexpr NoiseKey kDisturbance{0, 1, 0};
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr TuneDistance kInfinitelyFar{kInfinity, kInfinity};
+
 double norm(std::span<const float> values) {
   double sum = 0;
   for (const float value : values) {
@@ -116,22 +119,29 @@ Result<std::vector<TuneDistance>> TuneTrial::distances(Session& session) {
   return distances;
 }
 
+Result<std::vector<float>> TuneTrial::finite_volume(Session& session, const ChainEvents& events) {
+  auto volume = run_chain(session, chain_, run_options(), events);
+  if (!volume && volume.error().code == ErrorCode::kNumerics) {
+    return std::vector<float>();
+  }
+  return volume;
+}
+
 Result<TuneDistance> TuneTrial::chain_distance(Session& session,
                                                const OnEvaluation& on_evaluation) {
-  auto volume = run_chain(session, chain_, run_options(), {on_evaluation, {}});
-  if (!volume && volume.error().code == ErrorCode::kNumerics) {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    return TuneDistance{kInfinity, kInfinity};
-  }
+  auto volume = finite_volume(session, {on_evaluation, {}});
   if (!volume) {
     return volume.error();
   }
   last_ = std::move(*volume);
-  return distance(last_, volume_);
+  return last_.empty() ? kInfinitelyFar : distance(last_, volume_);
 }
 
 Result<TuneDistance> TuneTrial::disturbed_distance(Session& session, double disturbance,
                                                    const OnEvaluation& on_evaluation) {
+  if (last_.empty()) {
+    return kInfinitelyFar;
+  }
   std::vector<float> direction(static_cast<std::size_t>(session.elements()));
   fill_normal(kDisturbance, direction, team_);
   const double length = norm(direction);
@@ -141,11 +151,11 @@ Result<TuneDistance> TuneTrial::disturbed_distance(Session& session, double dist
       eps[i] = static_cast<float>(eps[i] + scale * direction[i]);
     }
   };
-  const auto volume = run_chain(session, chain_, run_options(), {on_evaluation, disturb});
+  const auto volume = finite_volume(session, {on_evaluation, disturb});
   if (!volume) {
     return volume.error();
   }
-  return distance(*volume, last_);
+  return volume->empty() ? kInfinitelyFar : distance(*volume, last_);
 }
 
 Result<double> TuneTrial::time(Session& session) {

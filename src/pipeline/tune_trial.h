@@ -53,7 +53,8 @@ class TuneTrial {
   // Of the finished volume; infinite where the chain ends at a value that is not finite. What the
   // budget of an evaluation allows: that of a chain of the same plan whose every prediction is off
   // by `disturbance` (relative L2) in one fixed random direction, as a systematic error would be,
-  // from the undisturbed one.
+  // from the undisturbed one, which chain_distance() ran before; infinite, too, where either ends
+  // at such a value.
   Result<TuneDistance> chain_distance(Session& session, const OnEvaluation& on_evaluation);
   Result<TuneDistance> disturbed_distance(Session& session, double disturbance,
                                           const OnEvaluation& on_evaluation);
@@ -69,6 +70,8 @@ class TuneTrial {
         cancel_(cancel),
         team_(machine.threads) {}
 
+  // Of a chain; empty where it ends at a value that is not finite.
+  Result<std::vector<float>> finite_volume(Session& session, const ChainEvents& events);
   [[nodiscard]] RunOptions run_options() const { return {team_, cancel_, {}}; }
 
   Subject* subject_;
@@ -80,7 +83,7 @@ class TuneTrial {
   Chain chain_;
   std::vector<TrialPoint> points_;
   std::vector<float> volume_;  // the strict plan's
-  std::vector<float> last_;    // the last chain's
+  std::vector<float> last_;    // the last undisturbed chain's; empty: it was not finite
 };
 
 }  // namespace mezzotint

@@ -62,6 +62,23 @@ class TuneCheckTest : public ::testing::Test {
     return std::move(*trial);
   }
 
+  // With a default plan whose predictions are NaN after so many.
+  Result<TuneCheck> check_of_default_spoiled_after(int evaluations) {
+    int launches = 0;
+    const CorruptBackend wrong(make_cpu_backend(), std::string(kLast),
+                               [&](const ValueType& type, const Buffer& output) {
+                                 if (++launches > evaluations) {
+                                   spoil(type, output);
+                                 }
+                               });
+    TuneTrial trial = make_trial(wrong);
+    auto session = trial.open({});
+    if (!session) {
+      return session.error();
+    }
+    return begin_check(*trial_, *session, Precision::kFp32, go_on_);
+  }
+
   // The reason, with the prediction changed so.
   std::string reason_with(Corruption corruption) {
     const CorruptBackend wrong(make_cpu_backend(), std::string(kLast), std::move(corruption));
@@ -76,6 +93,10 @@ class TuneCheckTest : public ::testing::Test {
 
   static std::span<float> values(const ValueType& type, const Buffer& output) {
     return {output.as<float>(), static_cast<std::size_t>(type.shape.elements())};
+  }
+
+  static void spoil(const ValueType& type, const Buffer& output) {
+    values(type, output)[7] = std::numeric_limits<float>::quiet_NaN();
   }
 
   const OnChecking go_on_ = [](const char*, int, int) { return true; };
@@ -121,9 +142,6 @@ TEST_F(TuneCheckTest, EverywhereALittleIsFoundByRelativeL2) {
 }
 
 TEST_F(TuneCheckTest, WhatIsNotFiniteExceedsEveryLimit) {
-  const auto spoil = [](const ValueType& type, const Buffer& output) {
-    values(type, output)[7] = std::numeric_limits<float>::quiet_NaN();
-  };
   check_.limit = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
   EXPECT_NE(reason_with(spoil).find("one evaluation is off by a relative L2 of inf"),
             std::string::npos);
@@ -136,6 +154,27 @@ TEST_F(TuneCheckTest, WhatIsNotFiniteExceedsEveryLimit) {
   });
   EXPECT_NE(reason.find("a chain of 25 steps is off by a relative L2 of inf"), std::string::npos)
       << reason;
+}
+
+TEST_F(TuneCheckTest, ANaNIsTheWorst) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(std::isinf(worst({{1, 1}, {nan, 1}, {2, 2}}).relative_l2));
+  EXPECT_TRUE(std::isinf(worst({{1, nan}, {1, 2}}).largest));
+}
+
+// Whatever is finite is as good as a default plan that is not; so it is where only the disturbed
+// chain is not finite.
+TEST_F(TuneCheckTest, ADefaultThatIsNotFiniteLeavesNoLimit) {
+  for (const int evaluations : {0, TuneTrial::kPoints + 3, TuneTrial::kPoints + 25 + 3}) {
+    auto check = check_of_default_spoiled_after(evaluations);
+    ASSERT_TRUE(check.ok()) << evaluations << ": " << check.error().message;
+    EXPECT_TRUE(std::isinf(check->chain_limit.relative_l2)) << evaluations;
+    EXPECT_TRUE(std::isinf(check->chain_limit.largest)) << evaluations;
+    EXPECT_EQ(std::isinf(check->limit.relative_l2), evaluations == 0);
+    check_ = std::move(*check);
+    EXPECT_EQ(reason_with([](const ValueType&, const Buffer&) {}), "") << evaluations;
+    EXPECT_NE(reason_with(&TuneCheckTest::spoil), "") << evaluations;
+  }
 }
 
 }  // namespace
