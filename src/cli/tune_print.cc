@@ -53,8 +53,9 @@ void print_timings(const TuneReport& report) {
       "{} ways to compute the ops of {} lowered networks: {} from the cache, {} measured in {:.0f} "
       "s",
       counts.ways, report.networks, counts.cached, counts.measured, counts.seconds);
-  if (counts.measured > 0) {
-    text += fmt::format(", spread up to {:.0f} %", 100 * counts.largest_spread);
+  if (counts.largest_spread > 0) {
+    text += fmt::format(", spread of those of {:.1f} ms or more up to {:.0f} %",
+                        1e3 * StopwatchOptions().matters_seconds, 100 * counts.largest_spread);
   }
   if (counts.unsteady > 0) {
     text += fmt::format(", {} unsteady", counts.unsteady);
@@ -221,10 +222,14 @@ void print_check(const TuneReport& report) {
   print_entry("checked    ",
               fmt::format("on {}, distance from the strict plan", fitted(check.condition, 55)));
   const auto print_norm = [&](const char* name, double TuneDistance::*norm) {
+    const std::vector<double> tuned = all_of(check.tuned, norm);
+    const std::vector<double> standard = all_of(check.standard, norm);
     std::string text =
-        fmt::format("{} at t = {}: {:.2g} (default {:.2g}), allowed {:.2g}", name,
-                    fmt::join(check.timesteps, ", "), fmt::join(all_of(check.tuned, norm), ", "),
-                    fmt::join(all_of(check.standard, norm), ", "), check.limit.*norm);
+        fmt::format("{} at t = {}: ", name, fmt::join(check.timesteps, ", ")) +
+        (tuned.empty() ? fmt::format("default {:.2g}", fmt::join(standard, ", "))
+                       : fmt::format("{:.2g} (default {:.2g})", fmt::join(tuned, ", "),
+                                     fmt::join(standard, ", "))) +
+        fmt::format(", allowed {:.2g}", check.limit.*norm);
     if (check.chain) {
       text += fmt::format("; volume after {} steps: {:.2g}, allowed {:.2g}", check.chain_steps,
                           (*check.chain).*norm, check.chain_limit.*norm);

@@ -108,7 +108,7 @@ class Measuring {
     counts_.unsteady += steady ? 0 : 1;
     steadiness_.seconds += timing.seconds;
     steadiness_.unsteady_seconds += steady ? 0 : timing.seconds;
-    if (steady && timing.seconds >= options_.stopwatch.matters_seconds) {
+    if (timing.seconds >= options_.stopwatch.matters_seconds) {
       counts_.largest_spread = std::max(counts_.largest_spread, timing.spread);
     }
     if (!steady && !options_.force) {

@@ -27,7 +27,7 @@ struct MeasuringCounts {
   int measured = 0;  // now
   int unsteady = 0;  // of the measured
   double seconds = 0;
-  double largest_spread = 0;  // of the steady ones that matter
+  double largest_spread = 0;  // of the measured that matter (StopwatchOptions::matters_seconds)
 
   [[nodiscard]] int predicted() const { return ways - cached - measured; }
 };
