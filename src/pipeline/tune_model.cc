@@ -28,11 +28,13 @@ namespace mezzotint {
 namespace {
 
 constexpr std::size_t kMostOpsWithLosses = 8;
+constexpr std::size_t kMostImpossible = 8;  // in the notes
 constexpr int kMostPutBack = 16;
 constexpr std::int64_t kSamplerImages = 8;  // and volumes that are compared
 // Evaluations after the timings besides the strict plan's chain: two chains of the default, one of
-// the chosen plan, the points of both, the race.
-constexpr double kCheckingEvaluations = 3 * TuneTrial::kSteps + 2 * TuneTrial::kPoints + 12;
+// the chosen plan, the points of both, the shortest race.
+constexpr double kCheckingEvaluations =
+    3 * TuneTrial::kSteps + 2 * TuneTrial::kPoints + 2 * kLeastRacePairs;
 // What of the time comparisons get; and what checking may take at most, so that timings get as
 // much.
 constexpr double kConfirmingShare = 0.15;
@@ -77,9 +79,9 @@ class Tuner {
     return tell(stage, done, count) && !deadline_.is_over();
   }
 
-  // The choice lowers networks, too, but that is not worth a word.
+  // The choice lowers networks, too, but that is not worth a word; it has no deadline of its own.
   [[nodiscard]] bool explored(int done) const {
-    return is_choosing_ ? should_go_on() : tell("exploring", done, 0);
+    return is_choosing_ ? should_go_on() && !deadline_.is_over() : tell("exploring", done, 0);
   }
 
   Status open_inputs() {
@@ -270,13 +272,23 @@ class Tuner {
       return {};
     }
     Status status = choose_in_time();
-    for (const std::string& forms : describe_impossible(*space_)) {
-      report_.notes.push_back("left out, since nothing computes them together: " + forms);
-    }
+    note_impossible();
     if (!status && status.error().code == ErrorCode::kCancelled && should_go_on()) {
-      return keep_default("the time was used up before a plan was checked");
+      return keep_default(fmt::format("the time was used up before a plan was {}", awaited_));
     }
     return status;
+  }
+
+  void note_impossible() {
+    const std::vector<std::string> forms = describe_impossible(*space_);
+    const std::size_t shown = std::min(forms.size(), kMostImpossible);
+    for (std::size_t i = 0; i < shown; ++i) {
+      report_.notes.push_back("left out, since nothing computes them together: " + forms[i]);
+    }
+    if (shown < forms.size()) {
+      report_.notes.push_back(
+          fmt::format("and {} more sets of forms that nothing computes", forms.size() - shown));
+    }
   }
 
   // Until a plan keeps within the budgets. With everything put back, it is the default. kCancelled
@@ -285,6 +297,7 @@ class Tuner {
     is_choosing_ = true;
     Confirming confirming(*space_, *cache_, *stopwatch_, confirming_options(), cancel_);
     for (;;) {
+      awaited_ = "chosen";
       auto chosen = confirming.choose(
           [this](int done, int count) { return tell("confirming", done, count); });
       if (!chosen) {
@@ -304,11 +317,13 @@ class Tuner {
                                 ? "no choice is faster than the default plan's"
                                 : "no choice was confirmed to be faster than the default plan's");
       }
+      awaited_ = "checked";
       auto excess = try_plan();
       if (!excess) {
         return excess.error();
       }
       if (excess->reason.empty()) {
+        awaited_ = "raced";
         return race();
       }
       if (static_cast<int>(report_.put_back.size()) == kMostPutBack) {
@@ -450,6 +465,7 @@ class Tuner {
   CompileOptions compile_options_;
   std::optional<PlanSpace> space_;
   bool is_choosing_ = false;
+  std::string_view awaited_;  // what becomes of a plan next, should the time last
   std::optional<Stopwatch> stopwatch_;
   PlanChoice chosen_;
   std::optional<Session> default_session_;

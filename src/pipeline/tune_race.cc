@@ -13,7 +13,6 @@
 namespace mezzotint {
 namespace {
 
-constexpr int kLeastPairs = 9;
 constexpr int kMostPairs = 40;
 constexpr double kEnoughSeconds = 60;
 constexpr double kLeastGain = 0.01;
@@ -26,9 +25,10 @@ Result<TuneRace> race_plans(TuneTrial& trial, Session& standard, Session& tuned,
   std::vector<double> tuned_seconds;
   std::vector<double> gains;
   double total = 0;
-  for (int pair = 0; pair < kMostPairs && (pair < kLeastPairs || total < kEnoughSeconds); ++pair) {
+  for (int pair = 0; pair < kMostPairs && (pair < kLeastRacePairs || total < kEnoughSeconds);
+       ++pair) {
     if (!on_evaluation(pair, kMostPairs)) {
-      if (pair >= kLeastPairs) {
+      if (pair >= kLeastRacePairs) {
         break;
       }
       return stopped();

@@ -8,8 +8,11 @@
 
 namespace mezzotint {
 
+inline constexpr int kLeastRacePairs = 9;
+
 // Pairs of evaluations, the one that begins alternating, so that a machine that slows down slows
-// both. At least 9 pairs; up to 40 or 60 seconds; kCancelled when it is stopped before there are 9.
+// both. At least kLeastRacePairs; up to 40 or 60 seconds; kCancelled when it is stopped before
+// there are so many.
 Result<TuneRace> race_plans(TuneTrial& trial, Session& standard, Session& tuned,
                             const TuneTrial::OnEvaluation& on_evaluation);
 

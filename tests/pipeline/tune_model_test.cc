@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <thread>
 
 #include "backend/cpu/cpu_backend.h"
 #include "base/system.h"
@@ -159,6 +161,27 @@ TEST_F(TuneModel, PutsBackWhatDoesNotFitTheMemory) {
   for (const auto& [op, entry] : tuned->file.plan.entries) {
     EXPECT_NE(entry.implementation, kHasty) << op;
   }
+}
+
+// All the time goes by while the first op is timed: choosing does not go on after it.
+TEST_F(TuneModel, AChoiceEndsAtTheDeadline) {
+  request_.max_seconds = 10;
+  const Deadline deadline(request_.max_seconds);
+  const HastyBackend backend;
+  const auto tuned = tune_model(
+      request_, backend, test_machine(1),
+      [&](const TuneProgress& progress) {
+        if (progress.stage == "measuring") {
+          std::this_thread::sleep_for(std::chrono::duration<double>(deadline.left() + 0.1));
+        }
+      },
+      nullptr);
+  ASSERT_TRUE(tuned.ok()) << tuned.error().message;
+  EXPECT_TRUE(tuned->report.is_default);
+  EXPECT_EQ(tuned->report.verdict,
+            "the time was used up before a plan was chosen: the default plan was written");
+  EXPECT_FALSE(tuned->report.check);
+  EXPECT_TRUE(fs::exists(request_.out));
 }
 
 TEST_F(TuneModel, WritesNoFileThatNobodyAskedFor) {
