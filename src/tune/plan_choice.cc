@@ -142,25 +142,8 @@ class Chooser {
                          changes[pair.second][pair.second_form]
                    : kForbidden;
     }
-    for (const std::vector<VariableForm>& together : space_.impossible()) {
-      problem.factors.push_back(forbidding(together, problem.domains));
-    }
+    problem.forbidden = space_.impossible();
     return problem;
-  }
-
-  static Factor forbidding(const std::vector<VariableForm>& together,
-                           const std::vector<std::size_t>& domains) {
-    Factor factor;
-    std::size_t entries = 1;
-    std::size_t forbidden = 0;
-    for (const auto& [variable, form] : together) {
-      factor.scope.push_back(variable);
-      entries *= domains[variable];
-      forbidden = forbidden * domains[variable] + form;
-    }
-    factor.costs.assign(entries, 0.0);
-    factor.costs[forbidden] = kForbidden;
-    return factor;
   }
 
   PlanSpace& space_;

@@ -281,7 +281,7 @@ Status PlanSpace::forbid(const std::vector<std::size_t>& forms) {
     }
   }
   std::vector<VariableForm> together;
-  for (std::size_t i = 0; i < left.size() && together.size() < kMostTogether; ++i) {
+  for (std::size_t i = 0; i < left.size(); ++i) {
     if (left[i] != 0) {
       together.emplace_back(i, left[i]);
     }

@@ -90,12 +90,11 @@ class PlanSpace {
   // convolution cannot take what it should.
   Result<std::optional<StepOps>> lower_forms(const std::vector<std::size_t>& forms);
 
-  // Of forms that lower_forms() cannot have together, takes back one after the other for as long as
-  // it still cannot, and remembers what is left.
+  // Of forms that lower_forms() cannot have together, takes back each without which it still
+  // cannot, and remembers what is left. One lowering for each form that is not the default's.
   Status forbid(const std::vector<std::size_t>& forms);
-  // Forms that cannot be had together though each two of them can; by variable, at most
-  // kMostTogether: of more, it is the first that are left out.
-  static constexpr std::size_t kMostTogether = 4;
+  // Each set of forms that forbid() was left with, by variable. Of two forms that meet,
+  // join_forms() knows already; of two that do not, and of more, it does not.
   [[nodiscard]] const std::vector<std::vector<VariableForm>>& impossible() const {
     return impossible_;
   }

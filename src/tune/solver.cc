@@ -59,6 +59,7 @@ std::optional<std::uint64_t> table_entries(const std::set<std::size_t>& scope,
   return entries;
 }
 
+// Of a problem without forbidden sets.
 class Elimination {
  public:
   Elimination(const DiscreteProblem& problem, std::uint64_t most_entries)
@@ -205,6 +206,9 @@ class BranchAndBound {
     }
     for (std::size_t value = 0; value < problem_.domains[variable]; ++value) {
       values_[variable] = value;
+      if (is_forbidden(variable)) {
+        continue;
+      }
       std::vector<double> tighter = least;
       for (std::size_t i = 0; i < tighter.size(); ++i) {
         if (std::ranges::count(problem_.factors[i].scope, variable) != 0) {
@@ -214,6 +218,15 @@ class BranchAndBound {
       branch(variable + 1, tighter);
     }
     values_[variable] = 0;
+  }
+
+  // Whether a forbidden set is there among the variables that have values.
+  [[nodiscard]] bool is_forbidden(std::size_t last_fixed) const {
+    return std::ranges::any_of(problem_.forbidden, [&](const auto& set) {
+      return std::ranges::all_of(set, [&](const auto& member) {
+        return member.first <= last_fixed && values_[member.first] == member.second;
+      });
+    });
   }
 
   [[nodiscard]] double least_entry(const Factor& factor, std::size_t last_fixed) const {
@@ -236,6 +249,36 @@ class BranchAndBound {
   double best_cost_ = kForbidden;
 };
 
+// z_i stands for the first i + 1 members of the set being there. It has to be 1 where z_(i-1) is
+// and the member is there; that it may be 1 elsewhere forbids nothing, since the cheapest
+// assignment has it 0 if that helps. The last member may not follow on a 1.
+void add_chain(const std::vector<std::pair<std::size_t, std::size_t>>& set,
+               DiscreteProblem& problem) {
+  std::optional<std::size_t> before;  // z_(i-1)
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    const auto [variable, value] = set[i];
+    Factor link;
+    std::size_t rows = 1;
+    if (before) {
+      link.scope.push_back(*before);
+      rows = 2;
+    }
+    link.scope.push_back(variable);
+    std::size_t columns = problem.domains[variable];
+    std::size_t forbidden = (rows - 1) * columns + value;
+    if (i + 1 < set.size()) {
+      before = problem.domains.size();
+      problem.domains.push_back(2);
+      link.scope.push_back(*before);
+      columns *= 2;
+      forbidden *= 2;
+    }
+    link.costs.assign(rows * columns, 0.0);
+    link.costs[forbidden] = kForbidden;
+    problem.factors.push_back(std::move(link));
+  }
+}
+
 void check_problem(const DiscreteProblem& problem) {
   for (const Factor& factor : problem.factors) {
     std::size_t entries = 1;
@@ -243,6 +286,12 @@ void check_problem(const DiscreteProblem& problem) {
       entries *= problem.domains.at(variable);
     }
     check(factor.costs.size() == entries, "a factor's table does not fit its scope");
+  }
+  for (const auto& set : problem.forbidden) {
+    check(!set.empty(), "a forbidden set is empty");
+    for (const auto& [variable, value] : set) {
+      check(value < problem.domains.at(variable), "a forbidden value is not in its domain");
+    }
   }
 }
 
@@ -253,6 +302,10 @@ double DiscreteProblem::cost(const std::vector<std::size_t>& values) const {
   for (const Factor& factor : factors) {
     total += factor.costs[entry_of(factor, domains, values)];
   }
+  const auto is_there = [&](const auto& member) { return values[member.first] == member.second; };
+  for (const auto& set : forbidden) {
+    total += std::ranges::all_of(set, is_there) ? kForbidden : 0;
+  }
   return total;
 }
 
@@ -262,7 +315,12 @@ double DiscreteSolution::gap() const {
 
 DiscreteSolution solve(const DiscreteProblem& problem, const SolverOptions& options) {
   check_problem(problem);
-  if (auto values = Elimination(problem, options.most_entries).run()) {
+  DiscreteProblem chained{problem.domains, problem.factors};
+  for (const auto& set : problem.forbidden) {
+    add_chain(set, chained);
+  }
+  if (auto values = Elimination(chained, options.most_entries).run()) {
+    values->resize(problem.domains.size());
     const double cost = problem.cost(*values);
     return {std::move(*values), cost, cost};
   }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace mezzotint {
@@ -17,7 +18,12 @@ struct Factor {
 struct DiscreteProblem {
   std::vector<std::size_t> domains;  // number of values of each variable, at least 1
   std::vector<Factor> factors;
+  // Sets of (variable, value), at least one in each and each of another variable, that may not be
+  // there all at once; without one of them the others may. As a factor, a set would take a table
+  // over whole domains; of this, any number costs little.
+  std::vector<std::vector<std::pair<std::size_t, std::size_t>>> forbidden = {};
 
+  // Infinity: forbidden.
   [[nodiscard]] double cost(const std::vector<std::size_t>& values) const;
 };
 
@@ -42,7 +48,8 @@ struct DiscreteSolution {
 // Intelligence 113, 1999): variables go one by one, those that make the smallest table first. Its
 // time and memory are those of the largest table. Else depth-first branch and bound, whose bound is
 // the sum of each factor's least entry that the values so far allow; when it runs out of nodes the
-// best found comes with that bound at the root. The result depends on nothing but the arguments.
+// best found comes with that bound at the root. For elimination a forbidden set becomes a chain of
+// binary variables, which no solution shows. The result depends on nothing but the arguments.
 [[nodiscard]] DiscreteSolution solve(const DiscreteProblem& problem,
                                      const SolverOptions& options = {});
 

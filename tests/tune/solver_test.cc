@@ -69,6 +69,69 @@ TEST(Solver, FindsWhatTryingAllFinds) {
   EXPECT_GT(possible, 200);
 }
 
+// Values of all but one variable, so that sets overlap and some of them are long.
+void forbid_some(std::mt19937& random, DiscreteProblem& problem) {
+  for (int sets = 0; sets < 3; ++sets) {
+    auto& set = problem.forbidden.emplace_back();
+    const std::size_t left_out = random() % problem.domains.size();
+    for (std::size_t variable = 0; variable < problem.domains.size(); ++variable) {
+      if (variable != left_out || problem.domains.size() == 1) {
+        set.emplace_back(variable, random() % problem.domains[variable]);
+      }
+    }
+  }
+}
+
+TEST(Solver, KeepsClearOfForbiddenSets) {
+  std::mt19937 random(3);
+  int possible = 0;
+  for (int i = 0; i < 300; ++i) {
+    DiscreteProblem problem = random_problem(random, 1 + i % 7, 1 + i % 13);
+    // What would be chosen, and others.
+    const DiscreteSolution unhindered = solve(problem);
+    auto& best = problem.forbidden.emplace_back();
+    for (std::size_t variable = 0; variable < problem.domains.size(); ++variable) {
+      best.emplace_back(variable, unhindered.values[variable]);
+    }
+    forbid_some(random, problem);
+    const double truth = least_by_trying_all(problem);
+    for (const SolverOptions& options : {SolverOptions(), SolverOptions{/*most_entries=*/1}}) {
+      const DiscreteSolution solution = solve(problem, options);
+      ASSERT_EQ(solution.cost, truth) << i;
+      EXPECT_EQ(solution.lower_bound, truth) << i;
+      ASSERT_EQ(solution.values.size(), problem.domains.size()) << i;
+      EXPECT_EQ(problem.cost(solution.values), truth) << i;
+    }
+    possible += std::isfinite(truth) ? 1 : 0;
+  }
+  EXPECT_GT(possible, 100);
+}
+
+// Five values, each of which is cheapest: only all of them at once are forbidden.
+TEST(Solver, WithoutOneOfAForbiddenSetTheOthersMayStay) {
+  constexpr std::size_t kSet = 5;
+  DiscreteProblem all;
+  auto& set = all.forbidden.emplace_back();
+  for (std::size_t i = 0; i < kSet; ++i) {
+    all.domains.push_back(4);
+    all.factors.push_back({{i}, {10, 20, 1, 20}});
+    set.emplace_back(i, 2);
+  }
+  EXPECT_EQ(solve(all).cost, 10 + (kSet - 1) * 1);
+  for (unsigned members = 0; members < 1U << kSet; ++members) {
+    DiscreteProblem problem = all;
+    for (std::size_t i = 0; i < kSet; ++i) {
+      const bool is_there = (members >> i & 1U) != 0;
+      problem.factors.push_back({{i}, {0, 0, is_there ? 0 : kForbidden, 0}});
+      if (is_there) {
+        problem.factors.push_back({{i}, {kForbidden, kForbidden, 0, kForbidden}});
+      }
+    }
+    EXPECT_EQ(std::isfinite(solve(problem).cost), members + 1 != 1U << kSet) << members;
+    EXPECT_EQ(solve(problem).cost, least_by_trying_all(problem)) << members;
+  }
+}
+
 TEST(Solver, BranchAndBoundFindsTheSame) {
   std::mt19937 random(2);
   for (int i = 0; i < 300; ++i) {
