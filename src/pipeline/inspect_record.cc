@@ -278,8 +278,8 @@ Result<RecordSummary> tell_comparison(const fs::path& path) {
     files.push_back(whole_text_at(each, "file"));
     add(summary, label_of(each), files.back());
   }
-  add(summary, "of", fmt::format("{} {}", summary.facts.size(), of));
-  std::ranges::rotate(summary.facts, summary.facts.end() - 1);
+  summary.facts.insert(summary.facts.begin(),
+                       RecordFact{"of", fmt::format("{} {}", summary.facts.size(), of)});
   if (summary.facts.size() > kMostOfAList) {
     summary.facts.resize(kMostOfAList);
   }
