@@ -42,6 +42,17 @@ std::string shorten(std::string_view text, std::size_t columns) {
                      text.substr(offset_of(text, all - (kept - head))));
 }
 
+std::string shorten_words(std::string_view text, std::size_t columns) {
+  std::string words;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    words += shorten(text.substr(begin, end - begin), columns);
+    words += text.substr(end, 1);
+    begin = end + 1;
+  }
+  return words;
+}
+
 std::string wrap(std::string_view text, std::size_t indent, std::string_view joint) {
   const std::size_t width = kColumns - indent - joint.size();
   std::string lines;

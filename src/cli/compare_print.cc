@@ -17,6 +17,12 @@ namespace mezzotint::cli {
 namespace {
 
 constexpr std::size_t kRows = 15;
+constexpr std::size_t kLongestWord = 60;
+
+// What has names of files in it, which may be long and hold anything.
+std::string paragraph(std::string_view text, std::size_t indent) {
+  return wrap(shorten_words(on_one_line(text), kLongestWord), indent);
+}
 
 // At most nine columns below three hours.
 std::string milliseconds(double seconds) {
@@ -169,20 +175,21 @@ void print_figures(const std::vector<FigureChange>& figures, const std::string& 
     }
     const std::optional<double> ratio = figure.ratio();
     print_to(stdout, "  {:>14} {:>14} {:>7}  {}\n", figure_text(figure.unit, figure.base),
-             figure_text(figure.unit, figure.other), ratio ? factor(*ratio) : "-", figure.name);
+             figure_text(figure.unit, figure.other), ratio ? factor(*ratio) : "-",
+             shorten(on_one_line(figure.name), 40));
   }
 }
 
 void print_difference(const Difference& difference, const std::string& label) {
   print_to(stdout, "\n");
   for (const std::string& sentence : difference.sentences) {
-    print_to(stdout, "{}", wrap(on_one_line(sentence), 0));
+    print_to(stdout, "{}", paragraph(sentence, 0));
   }
   for (const Contrast& contrast : difference.contrasts) {
     print_to(stdout, "{}",
-             wrap(on_one_line(fmt::format("{} differs from A in {}: {}, A: {}", label,
-                                          contrast.what, contrast.other, contrast.base)),
-                  2));
+             paragraph(fmt::format("{} differs from A in {}: {}, A: {}", label, contrast.what,
+                                   contrast.other, contrast.base),
+                       2));
   }
   print_groups(difference.groups, label);
   print_sums(difference.classes, label, "bound in A by");
@@ -203,10 +210,9 @@ std::string entry_text(const std::optional<PlanEntry>& entry) {
   if (!entry) {
     return "no entry";
   }
-  return fmt::format(
-      "{}; layout {}; fuses {}",
-      entry->implementation.empty() ? "the cheapest" : on_one_line(entry->implementation),
-      layout_words(entry->layout), fuse_text(entry->fuse));
+  return fmt::format("{}; layout {}; fuses {}",
+                     entry->implementation.empty() ? "the cheapest" : entry->implementation,
+                     layout_words(entry->layout), fuse_text(entry->fuse));
 }
 
 }  // namespace
@@ -220,9 +226,8 @@ void print_comparison(const Comparison& comparison) {
 
 void print_comparison(const PlanComparison& comparison) {
   print_to(stdout, "{}",
-           wrap(fmt::format("plans for {} at {}", on_one_line(comparison.model),
-                            grid_text(comparison.grid)),
-                0));
+           paragraph(
+               fmt::format("plans for {} at {}", comparison.model, grid_text(comparison.grid)), 0));
   print_to(stdout, "   {:>11} {:>11} {:>12} {:>11} {:>7} {:>9}  {}\n", "measured ms", "default ms",
            "predicted ms", "relative L2", "entries", "otherwise", "file");
   for (std::size_t i = 0; i < comparison.plans.size(); ++i) {
@@ -235,13 +240,13 @@ void print_comparison(const PlanComparison& comparison) {
   }
   print_to(stdout, "\n");
   for (const std::string& sentence : comparison.sentences) {
-    print_to(stdout, "{}", wrap(on_one_line(sentence), 0));
+    print_to(stdout, "{}", paragraph(sentence, 0));
   }
   for (const PlannedOp& op : comparison.ops) {
-    print_to(stdout, "\n{}", wrap(on_one_line(op.op), 0));
+    print_to(stdout, "\n{}", paragraph(op.op, 0));
     for (std::size_t i = 0; i < op.entries.size(); ++i) {
       print_to(stdout, "{}",
-               wrap(fmt::format("{}  {}", compared_label(i), entry_text(op.entries[i])), 2));
+               paragraph(fmt::format("{}  {}", compared_label(i), entry_text(op.entries[i])), 2));
     }
   }
   for (std::size_t i = 0; i < comparison.plans.size(); ++i) {
@@ -249,7 +254,7 @@ void print_comparison(const PlanComparison& comparison) {
       print_to(stdout, "\nnotes of {}\n", compared_label(i));
     }
     for (const std::string& note : comparison.plans[i].notes) {
-      print_to(stdout, "{}", wrap(on_one_line(note), 2));
+      print_to(stdout, "{}", paragraph(note, 2));
     }
   }
 }

@@ -105,6 +105,11 @@ std::string word_problem(const CLI::App& program, const std::vector<Verb>& verbs
         return fmt::format("{}: {} is not {}; see {}", option->get_name(), in_quotes(word),
                            expected, help_command(used));
       }
+      // "$UNSET". CLI11 would take it for a flag that is not there.
+      if (word.empty()) {
+        return fmt::format("{}: an empty word, expected a name or a value; see {}",
+                           option->get_name(), help_command(used));
+      }
     }
   }
   return "";
@@ -113,14 +118,10 @@ std::string word_problem(const CLI::App& program, const std::vector<Verb>& verbs
 int run_verb(const Verb& verb) {
   install_signal_handlers();
   const Result<int> ran = no_throw([&]() -> Result<int> { return verb.run(g_cancel); });
-  int code = ran ? *ran : fail(ran.error());
-  if (code == kExitOk && !stdout_is_whole()) {
-    code = fail(Error{ErrorCode::kResource, "standard output: not everything could be written"});
-  }
-  return g_signal != 0 && code != kExitOk ? 128 + static_cast<int>(g_signal) : code;
+  return ran ? *ran : fail(ran.error());
 }
 
-int main_with(int argc, const char* const* argv) {
+int run_words(int argc, const char* const* argv) {
   CLI::App program(
       "Generate 3D medical volumes with diffusion models, and see where the time goes.");
   program.name("mezzotint");
@@ -153,6 +154,14 @@ int main_with(int argc, const char* const* argv) {
   }
   print_to(stderr, "{}", program.help());
   return kExitUsage;
+}
+
+int main_with(int argc, const char* const* argv) {
+  int code = run_words(argc, argv);
+  if (code == kExitOk && !stdout_is_whole()) {
+    code = fail(Error{ErrorCode::kResource, "standard output: not everything could be written"});
+  }
+  return g_signal != 0 && code != kExitOk ? 128 + static_cast<int>(g_signal) : code;
 }
 
 }  // namespace
@@ -189,11 +198,12 @@ static void wait_passively(char** argv) {
 }
 
 // A standard stream that came closed would lend its number to the next file that is opened, and
-// what is printed would end up in a volume.
+// what is printed would end up in a volume. Nothing can be written to what is opened for reading,
+// so that lost output is an error.
 static void open_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(stream, F_GETFD) == -1) {
-      const int opened = open("/dev/null", O_RDWR);
+      const int opened = open("/dev/null", stream == STDERR_FILENO ? O_RDWR : O_RDONLY);
       if (opened != stream) {
         std::_Exit(mezzotint::cli::kExitFailed);  // not even that: nothing could be said
       }

@@ -58,7 +58,9 @@ struct Job {
   std::unique_ptr<Backend> backend;
 };
 
-int print_results(const Job& job, const Profile& profile, std::optional<ProfileFiles>& files) {
+// The first `said` warnings are on stderr already.
+int print_results(const Job& job, const Profile& profile, std::size_t said,
+                  std::optional<ProfileFiles>& files) {
   if (files) {
     if (Status status = files->write(profile); !status) {
       return fail(status.error());
@@ -69,8 +71,8 @@ int print_results(const Job& job, const Profile& profile, std::optional<ProfileF
     return kExitOk;
   }
   print_profile(profile);
-  for (const std::string& warning : profile.warnings) {
-    print_to(stderr, "{}", wrap("warning: " + warning, 0));
+  for (std::size_t i = said; i < profile.warnings.size(); ++i) {
+    print_to(stderr, "{}", wrap(on_one_line("warning: " + profile.warnings[i]), 0));
   }
   if (files) {
     print_to(stdout, "\n");
@@ -114,25 +116,21 @@ int run_job(Job& job, const SubjectRequest& request) {
                          grid_text(subject->grid()), format_bytes(predicted_bytes)),
              0));
   };
-  std::vector<std::string> notes;
-  const auto calibrate = [&]() -> Result<Calibration> {
+  std::size_t said = 0;
+  const auto calibrate = [&] {
     auto cached = calibrate_machine(*job.backend, job.machine,
                                     {job.arguments.cache, job.arguments.recalibrate,
                                      job.options.force, job.options.memory_limit},
                                     job.cancel);
-    if (!cached) {
-      return cached.error();
-    }
-    notes = std::move(cached->notes);
-    return std::move(cached->calibration);
+    said = cached ? cached->notes.size() : 0;
+    return cached;
   };
   auto profile =
       profile_model(*subject, *job.backend, job.machine, calibrate, job.options, &job.cancel);
   if (!profile) {
     return fail(profile.error());
   }
-  profile->warnings.insert(profile->warnings.begin(), notes.begin(), notes.end());
-  return print_results(job, *profile, files);
+  return print_results(job, *profile, said, files);
 }
 
 int run_profile(const ProfileArguments& arguments, const CancelToken& cancel) {

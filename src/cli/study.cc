@@ -59,13 +59,15 @@ int run_study(StudyArguments arguments, const CancelToken& cancel) {
     return fail(machine.error());
   }
   const auto backend = this_backend();
+  std::size_t said = 0;
   const auto study = study_med_ddpm(
       request, *backend, *machine,
-      [&]() -> Result<Calibration> {
+      [&] {
         auto cached =
             calibrate_machine(*backend, *machine,
                               {request.cache, false, request.force, request.memory_limit}, cancel);
-        return cached ? Result<Calibration>(std::move(cached->calibration)) : cached.error();
+        said = cached ? cached->notes.size() : 0;
+        return cached;
       },
       [](std::string_view what) { print_to(stderr, "{}\n", what); }, &cancel);
   if (!study) {
@@ -74,7 +76,7 @@ int run_study(StudyArguments arguments, const CancelToken& cancel) {
   if (arguments.json) {
     print_to(stdout, "{}", study_json(*study));
   } else {
-    print_study(*study);
+    print_study(*study, said);
   }
   return kExitOk;
 }

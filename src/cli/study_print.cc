@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <string>
+#include <vector>
+
 #include "base/figures.h"
 #include "cli/arguments.h"
 #include "cli/columns.h"
@@ -61,7 +64,7 @@ void print_structure(const Study& study) {
 
 }  // namespace
 
-void print_study(const Study& study) {
+void print_study(const Study& study, std::size_t said) {
   print_to(stdout, "{}",
            wrap(fmt::format("{} at {}", on_one_line(study.model), grid_text(study.grid)), 0));
   print_to(stdout, "{}", wrap("machine  " + on_one_line(study.machine), 2));
@@ -87,9 +90,10 @@ void print_study(const Study& study) {
     print_to(stdout, "{}", wrap(on_one_line(finding), 0));
   }
   for (const StudyRow& row : study.rows) {
-    for (const std::string& warning : row.profile.warnings) {
+    const std::vector<std::string>& warnings = row.profile.warnings;
+    for (std::size_t i = said; i < warnings.size(); ++i) {
       print_to(stderr, "{}",
-               wrap(on_one_line(fmt::format("warning: {}: {}", row.name, warning)), 0));
+               wrap(on_one_line(fmt::format("warning: {}: {}", row.name, warnings[i])), 0));
     }
   }
   if (!study.files.empty()) {

@@ -1,5 +1,4 @@
 #include "cli/tune_print.h"
-#include "base/figures.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +11,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/figures.h"
 #include "cli/arguments.h"
 #include "cli/columns.h"
 #include "cli/print.h"

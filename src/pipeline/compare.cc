@@ -30,10 +30,10 @@ enum class FileKind : std::uint8_t { kProfile, kPlan, kNeither };
 
 FileKind kind_of(std::string_view text) {
   const auto kind = json_kind(text);
-  if (kind == "mezzotint plan") {
+  if (kind == PlanFile::kKind) {
     return FileKind::kPlan;
   }
-  return kind == "mezzotint profile" ? FileKind::kProfile : FileKind::kNeither;
+  return kind == Profile::kKind ? FileKind::kProfile : FileKind::kNeither;
 }
 
 std::string_view kind_name(FileKind kind) {

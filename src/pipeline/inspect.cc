@@ -93,7 +93,8 @@ Result<InspectReport> inspect_nifti(const InspectRequest& request, InspectReport
   return report;
 }
 
-// What runs leave beside volumes, and what measuring leaves. Nothing when the file is neither.
+// What runs leave beside volumes, and what measuring leaves. Nothing when the file is no record, no
+// run state and no sidecar.
 Result<std::optional<InspectReport>> inspect_left_file(const InspectRequest& request) {
   const auto file = InputFile::open(request.path);
   if (!file) {

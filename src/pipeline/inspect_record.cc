@@ -14,7 +14,9 @@
 #include "formats/json_limits.h"
 #include "pipeline/plan_file.h"
 #include "profile/calibration_file.h"
+#include "report/compare.h"
 #include "report/profile_json.h"
+#include "report/study.h"
 #include "tune/timing_cache.h"
 
 namespace mezzotint {
@@ -27,19 +29,24 @@ constexpr std::size_t kProbe = std::size_t{64} << 10;  // the kind is the first 
 constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kMostCalibrationBytes = std::uint64_t{64} << 10;
 constexpr std::size_t kMostText = 400;
+constexpr std::size_t kMostLabel = 8;
 constexpr std::size_t kMostOfAList = 12;
-constexpr int kSchema = 1;  // of comparisons and studies
 
-std::string cut(std::string text) {
-  if (text.size() > kMostText) {
-    text.resize(kMostText);
-    text += "...";
+// Its first bytes, at most so many, without a part of a character of UTF-8.
+std::string_view start_of(std::string_view text, std::size_t most) {
+  std::size_t end = std::min(most, text.size());
+  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) {
+    --end;
   }
-  return text;
+  return text.substr(0, end);
 }
 
-void add(RecordSummary& summary, std::string name, std::string text) {
-  summary.facts.push_back({std::move(name), cut(std::move(text))});
+std::string cut(std::string_view text) {
+  return fmt::format("{}{}", start_of(text, kMostText), text.size() > kMostText ? "..." : "");
+}
+
+void add(RecordSummary& summary, std::string name, std::string_view text) {
+  summary.facts.push_back({std::move(name), cut(text)});
 }
 
 // Each under the name, or a count of those that are too many.
@@ -178,11 +185,14 @@ Result<RecordSummary> tell_profile(const fs::path& path) {
 // Comparisons and studies -----------------------------------------------------------------------
 
 // Of files that only people read: what is missing or of another type is left out.
-std::string text_at(const Json& json, const char* key) {
+std::string whole_text_at(const Json& json, const char* key) {
   const auto found = json.is_object() ? json.find(key) : json.end();
-  return json.is_object() && found != json.end() && found->is_string()
-             ? cut(found->get<std::string>())
-             : "";
+  return json.is_object() && found != json.end() && found->is_string() ? found->get<std::string>()
+                                                                       : "";
+}
+
+std::string text_at(const Json& json, const char* key) {
+  return cut(whole_text_at(json, key));
 }
 
 const Json& list_at(const Json& json, const char* key) {
@@ -213,8 +223,8 @@ std::optional<std::array<std::int64_t, 3>> grid_at(const Json& json) {
   return grid;
 }
 
-// Of schema kSchema.
-Result<Json> read_report(const fs::path& path, std::string_view verb) {
+// Of this schema, by this verb.
+Result<Json> read_report(const fs::path& path, int expected, std::string_view verb) {
   const auto text = read_text(path, kMostBytes);
   if (!text) {
     return text.error();
@@ -224,45 +234,64 @@ Result<Json> read_report(const fs::path& path, std::string_view verb) {
   }
   Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
   const auto schema = json.find("schema");
-  if (schema == json.end() || *schema != kSchema) {
+  if (schema == json.end() || *schema != expected) {
     const bool known = schema != json.end() && schema->is_number_integer();
     return unsupported(
         "{}: is of schema {}, this version reads {}: make it again with mezzotint {}",
-        path.string(), known ? schema->dump() : "unknown", kSchema, verb);
+        path.string(), known ? schema->dump() : "unknown", expected, verb);
   }
   return json;
 }
 
+std::string label_of(const Json& each) {
+  return std::string(start_of(text_at(each, "label"), kMostLabel));
+}
+
+// Of as many files, from the first on, as have names and make no endless line; none for fewer than
+// two.
+std::vector<std::string> compare_again(const std::vector<std::string>& files) {
+  std::string command = "mezzotint compare";
+  std::size_t named = 0;
+  for (const std::string& file : files) {
+    const std::string word = shell_word(file);
+    if (file.empty() || command.size() + 1 + word.size() > kMostText) {
+      break;
+    }
+    command += ' ' + word;
+    ++named;
+  }
+  return named < 2 ? std::vector<std::string>() : std::vector{command};
+}
+
 Result<RecordSummary> tell_comparison(const fs::path& path) {
-  const auto json = read_report(path, "compare");
+  const auto json = read_report(path, Comparison::kSchema, "compare");
   if (!json) {
     return json.error();
   }
   RecordSummary summary;
-  summary.schema = kSchema;
+  summary.schema = Comparison::kSchema;
   summary.model = text_at(*json, "model");
   summary.grid = grid_at(*json);
   const std::string of = text_at(*json, "of");
-  std::string files;
+  std::vector<std::string> files;
   for (const Json& each : list_at(*json, of == "plans" ? "plans" : "profiles")) {
-    const std::string file = text_at(each, "file");
-    add(summary, text_at(each, "label").substr(0, 8), file);
-    files += ' ' + shell_word(file);
+    files.push_back(whole_text_at(each, "file"));
+    add(summary, label_of(each), files.back());
   }
-  add(summary, "of", fmt::format("{} {}", summary.facts.size(), of));
-  std::ranges::rotate(summary.facts, summary.facts.end() - 1);
+  summary.facts.insert(summary.facts.begin(),
+                       RecordFact{"of", fmt::format("{} {}", summary.facts.size(), of)});
   if (summary.facts.size() > kMostOfAList) {
     summary.facts.resize(kMostOfAList);
   }
   add_all(summary, "found", texts_at(*json, "sentences"));
   for (const Json& each : list_at(*json, "differences")) {
     if (summary.facts.size() < 2 * kMostOfAList) {
-      const std::string label = text_at(each, "label").substr(0, 8);
       const auto sentences = texts_at(each, "sentences");
-      add(summary, "found", label + ": " + (sentences.empty() ? "nothing" : sentences.front()));
+      add(summary, "found",
+          label_of(each) + ": " + (sentences.empty() ? "nothing" : sentences.front()));
     }
   }
-  summary.commands = {cut("mezzotint compare" + files)};
+  summary.commands = compare_again(files);
   return summary;
 }
 
@@ -279,12 +308,12 @@ std::string variant_text(const Json& variant) {
 }
 
 Result<RecordSummary> tell_study(const fs::path& path) {
-  const auto json = read_report(path, "study");
+  const auto json = read_report(path, Study::kSchema, "study");
   if (!json) {
     return json.error();
   }
   RecordSummary summary;
-  summary.schema = kSchema;
+  summary.schema = Study::kSchema;
   summary.version = text_at(*json, "version");
   summary.model = text_at(*json, "model");
   summary.grid = grid_at(*json);
@@ -319,7 +348,7 @@ Result<RecordSummary> tell_calibration(const fs::path& path) {
     return calibration.error();
   }
   RecordSummary summary;
-  summary.schema = kSchema;
+  summary.schema = Calibration::kSchema;
   summary.version = calibration->version;
   summary.isa = calibration->isa;
   summary.processor = calibration->processor;
@@ -372,11 +401,11 @@ struct Form {
 };
 
 constexpr Form kForms[] = {
-    {"mezzotint plan", "plan", "a plan of mezzotint tune", tell_plan},
-    {"mezzotint profile", "profile", "a profile of mezzotint profile", tell_profile},
-    {"mezzotint comparison", "comparison", "a comparison of mezzotint compare", tell_comparison},
-    {"mezzotint study", "study", "a study of mezzotint study", tell_study},
-    {"mezzotint calibration", "calibration", "what a machine attains, kept for mezzotint profile",
+    {PlanFile::kKind, "plan", "a plan of mezzotint tune", tell_plan},
+    {Profile::kKind, "profile", "a profile of mezzotint profile", tell_profile},
+    {Comparison::kKind, "comparison", "a comparison of mezzotint compare", tell_comparison},
+    {Study::kKind, "study", "a study of mezzotint study", tell_study},
+    {Calibration::kKind, "calibration", "what a machine attains, kept for mezzotint profile",
      tell_calibration},
 };
 constexpr Form kTimings = {"", "timings", "timings of ops, kept for mezzotint tune", tell_timings};

@@ -19,15 +19,14 @@ namespace {
 constexpr std::uint64_t kLargestCard = 1 << 20;
 constexpr std::int64_t kLargestSide = 4096;
 constexpr int kMostLabel = 255;
-constexpr std::size_t kLongestText = 1000;
 
 std::optional<std::string> read_text(JsonFields& fields, std::string_view key) {
-  return fields.has(key) ? std::optional(fields.text(key, kLongestText)) : std::nullopt;
+  return fields.has(key) ? std::optional(fields.text(key, kLargestCard)) : std::nullopt;
 }
 
 std::map<int, std::string> read_labels(JsonFields& fields) {
   std::map<int, std::string> labels;
-  for (const auto& [key, name] : fields.texts_by_name("labels", kMostLabel, kLongestText)) {
+  for (const auto& [key, name] : fields.texts_by_name("labels", kMostLabel, kLargestCard)) {
     int label = 0;
     const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), label);
     if (error != std::errc{} || end != key.data() + key.size() || label < 1 || label > kMostLabel) {
@@ -51,9 +50,6 @@ ModelCard read_fields(JsonFields& fields) {
   if (fields.has("labels")) {
     card.labels = read_labels(fields);
   }
-  if (const auto schedule = read_text(fields, "schedule"); schedule && *schedule != "cosine") {
-    fields.refuse("schedule", "cosine, no other is known, found " + in_quotes(*schedule));
-  }
   if (fields.has("timesteps")) {
     card.timesteps = static_cast<int>(fields.whole("timesteps", 2, 100000));
   }
@@ -71,9 +67,19 @@ Result<ModelCard> read_model_card(const std::filesystem::path& path) {
   }
   const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
   ModelCard card;
-  const Status status = read_json(text, path.string(), kLargestCard,
-                                  [&](JsonFields& fields) { card = read_fields(fields); });
-  return status ? Result<ModelCard>(std::move(card)) : status.error();
+  std::optional<std::string> schedule;
+  const Status status = read_json(text, path.string(), kLargestCard, [&](JsonFields& fields) {
+    card = read_fields(fields);
+    schedule = read_text(fields, "schedule");
+  });
+  if (!status) {
+    return status.error();
+  }
+  if (schedule && *schedule != "cosine") {
+    return unsupported("{}: `schedule`: expected cosine, no other is known, found {}",
+                       path.string(), in_quotes(*schedule));
+  }
+  return card;
 }
 
 }  // namespace mezzotint

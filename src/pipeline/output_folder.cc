@@ -11,6 +11,11 @@ namespace fs = std::filesystem;
 Result<OutputFolder> OutputFolder::make(std::string_view what, const fs::path& folder) {
   std::error_code error;
   OutputFolder made;
+  const fs::file_status there = fs::status(folder, error);
+  if (fs::exists(there) && !fs::is_directory(there)) {
+    return invalid_input("{}: {}: is a file, expected a folder; choose another name", what,
+                         folder.string());
+  }
   if (fs::create_directory(folder, error)) {
     made.made_ = folder;
   }

@@ -12,7 +12,8 @@ namespace mezzotint {
 // files.
 class OutputFolder {
  public:
-  // There already, or made in one that is. kResource after `what` when that fails.
+  // There already, or made in one that is. After `what` kInvalidInput when a file is there,
+  // kResource when the folder cannot be made.
   static Result<OutputFolder> make(std::string_view what, const std::filesystem::path& folder);
 
   // The same for --out. One that holds anything is refused without `overwrite`: kInvalidInput.

@@ -21,7 +21,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kKind = "mezzotint plan";
 constexpr std::uint64_t kLargestFile = 4 << 20;
 constexpr std::size_t kMostOps = 10000;
 constexpr std::size_t kMostNotes = 1000;
@@ -195,7 +194,7 @@ std::string size_text(const std::array<std::int64_t, 3>& grid) {
 std::string plan_json(const PlanFile& plan) {
   const PlanSubject& subject = plan.subject;
   nlohmann::ordered_json json;
-  json["kind"] = kKind;
+  json["kind"] = PlanFile::kKind;
   json["schema"] = PlanFile::kSchema;
   json["version"] = plan.version;
   json["backend"] = plan.backend;
@@ -231,7 +230,7 @@ Result<PlanFile> read_plan(const std::filesystem::path& path, const std::string&
   const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
   PlanFile plan;
   const std::string remedy = "make one with " + again;
-  const JsonForm form{kKind, PlanFile::kSchema, remedy};
+  const JsonForm form{PlanFile::kKind, PlanFile::kSchema, remedy};
   if (Status status = read_json(text, path.string(), kLargestFile, form,
                                 [&](JsonFields& fields) { plan = read_fields(fields); });
       !status) {

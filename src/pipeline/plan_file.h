@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/system.h"
@@ -37,6 +38,7 @@ struct PlanProvenance {
 };
 
 struct PlanFile {
+  static constexpr std::string_view kKind = "mezzotint plan";
   static constexpr int kSchema = 1;
 
   PlanSubject subject;

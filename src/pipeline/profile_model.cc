@@ -84,7 +84,8 @@ class ModelProfiler {
     if (!calibration) {
       return calibration.error();
     }
-    profile_.machine = std::move(*calibration);
+    profile_.machine = std::move(calibration->calibration);
+    profile_.warnings = std::move(calibration->notes);
     return_free_memory();
     reset_peak_resident_bytes();
     if (Status status = load_subject(*session, subject_, plain_team_); !status) {

@@ -12,6 +12,7 @@
 #include "mezzotint/cancel.h"
 #include "pipeline/bench_subject.h"
 #include "pipeline/timing.h"
+#include "profile/calibration_file.h"
 #include "profile/profile.h"
 
 namespace mezzotint {
@@ -40,13 +41,14 @@ struct ProfileOptions {
   std::function<void(std::uint64_t predicted_bytes)> announce;
 };
 
-// What the machine attains, from wherever it is known.
-using Calibrate = std::function<Result<Calibration>()>;
+// What the machine attains, from wherever it is known, and what is to be said of that.
+using Calibrate = std::function<Result<CachedCalibration>()>;
 
 // x and condition are the subject's, the condition is set once, outside what is timed. `calibrate`
-// is asked once the network is known to fit, before it is loaded; its error is returned. kResource
-// before the work when memory does not suffice, and after it when the evaluations of a busy machine
-// spread by more than kMostSpread or get less of the processors than kLeastProcessorShare.
+// is asked once the network is known to fit, before it is loaded; its error is returned, and its
+// notes are the first of the profile's warnings. kResource before the work when memory does not
+// suffice, and after it when the evaluations of a busy machine spread by more than kMostSpread or
+// get less of the processors than kLeastProcessorShare.
 Result<Profile> profile_model(Subject& subject, const Backend& backend, const Machine& machine,
                               const Calibrate& calibrate, const ProfileOptions& options,
                               const CancelToken* cancel = nullptr);

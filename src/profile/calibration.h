@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graph/math_unit.h"
@@ -37,6 +38,9 @@ struct MemoryLevel {
 };
 
 struct Calibration {
+  static constexpr std::string_view kKind = "mezzotint calibration";  // of its file
+  static constexpr int kSchema = 1;
+
   std::string processor;
   std::string isa;
   int threads = 1;

@@ -18,8 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kKind = "mezzotint calibration";
-constexpr int kSchema = 1;
 constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 10;
 constexpr std::size_t kMostEntries = 16;  // of units, and of levels
 constexpr std::size_t kLongestText = 1000;
@@ -172,8 +170,8 @@ Status keep(const Calibration& calibration, const std::filesystem::path& path) {
 }  // namespace
 
 std::string calibration_json(const Calibration& calibration) {
-  Json json{{"kind", kKind},
-            {"schema", kSchema},
+  Json json{{"kind", Calibration::kKind},
+            {"schema", Calibration::kSchema},
             {"processor", calibration.processor},
             {"isa", calibration.isa},
             {"threads", calibration.threads},
@@ -195,8 +193,9 @@ std::string calibration_json(const Calibration& calibration) {
 
 Result<Calibration> read_calibration(std::string_view json, std::string_view name) {
   Calibration calibration;
-  const Status status = read_json(json, name, kMostBytes, {kKind, kSchema, ""},
-                                  [&](JsonFields& fields) { calibration = read_fields(fields); });
+  const Status status =
+      read_json(json, name, kMostBytes, {Calibration::kKind, Calibration::kSchema, ""},
+                [&](JsonFields& fields) { calibration = read_fields(fields); });
   return status ? Result<Calibration>(std::move(calibration)) : status.error();
 }
 

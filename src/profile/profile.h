@@ -129,6 +129,7 @@ struct Verdict {
 };
 
 struct Profile {
+  static constexpr std::string_view kKind = "mezzotint profile";
   static constexpr int kSchema = 1;
 
   std::string version;  // of mezzotint

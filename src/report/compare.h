@@ -114,6 +114,8 @@ struct Difference {
 };
 
 struct Comparison {
+  // Of its file, in which plans may be compared, too.
+  static constexpr std::string_view kKind = "mezzotint comparison";
   static constexpr int kSchema = 1;
 
   std::vector<NamedProfile> profiles;   // the base first; without their traces

@@ -130,7 +130,7 @@ Json difference_json(std::size_t index, const Difference& difference) {
 }  // namespace
 
 std::string comparison_json(const Comparison& comparison) {
-  Json json = {{"kind", "mezzotint comparison"},
+  Json json = {{"kind", Comparison::kKind},
                {"schema", Comparison::kSchema},
                {"of", "profiles"},
                {"profiles", Json::array()},

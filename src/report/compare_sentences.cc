@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
+#include <utility>
+
 #include "base/figures.h"
 
 namespace mezzotint {

@@ -36,8 +36,6 @@ struct PlannedOp {
 };
 
 struct PlanComparison {
-  static constexpr int kSchema = 1;
-
   std::string model;
   std::array<std::int64_t, 3> grid{};  // x, y, z
   std::vector<ComparedPlan> plans;     // the base first

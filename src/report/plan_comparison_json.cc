@@ -64,8 +64,8 @@ Json plan_entry(std::size_t index, const ComparedPlan& plan, std::size_t differi
 }  // namespace
 
 std::string comparison_json(const PlanComparison& comparison) {
-  Json json = {{"kind", "mezzotint comparison"},
-               {"schema", PlanComparison::kSchema},
+  Json json = {{"kind", Comparison::kKind},
+               {"schema", Comparison::kSchema},
                {"of", "plans"},
                {"model", comparison.model},
                {"grid", comparison.grid},

@@ -1,4 +1,4 @@
-// A comparison of plans as JSON of schema PlanComparison::kSchema; docs/formats.md gives its keys.
+// A comparison of plans as JSON of schema Comparison::kSchema; docs/formats.md gives its keys.
 #pragma once
 
 #include <string>

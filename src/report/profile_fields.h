@@ -25,8 +25,6 @@ constexpr std::uint64_t kMemory = std::uint64_t{1} << 60;
 constexpr int kWhole = 1'000'000'000;
 }  // namespace profile_limits
 
-constexpr std::string_view kProfileKind = "mezzotint profile";
-
 template <typename Visitor, typename Value>
 void visit_spread(Visitor& visit, Value& spread) {
   visit.number("median", spread.median, profile_limits::kSeconds);

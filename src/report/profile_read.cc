@@ -158,7 +158,7 @@ std::string contradiction(const Profile& profile) {
 
 Result<Profile> read_profile(std::string_view json, std::string_view name) {
   Profile profile;
-  const JsonForm form{kProfileKind, Profile::kSchema, "make it again with `mezzotint profile`"};
+  const JsonForm form{Profile::kKind, Profile::kSchema, "make it again with `mezzotint profile`"};
   const Status status =
       read_json(json, name, profile_limits::kBytes, form, [&](JsonFields& fields) {
         Reader reader(fields);

@@ -94,7 +94,7 @@ class Writer {
 }  // namespace
 
 std::string profile_json(const Profile& profile) {
-  Json json = {{"kind", kProfileKind}, {"schema", Profile::kSchema}};
+  Json json = {{"kind", Profile::kKind}, {"schema", Profile::kSchema}};
   Writer writer;
   visit_profile(writer, profile);
   json.update(writer.take());

@@ -38,6 +38,8 @@ struct StudyRow {
 };
 
 struct Study {
+  static constexpr std::string_view kKind = "mezzotint study";
+  static constexpr int kSchema = 1;
   static constexpr std::string_view kTruth =
       "the strict plan, which errs by at most 4 times what PyTorch's float32 does";
   std::string version;  // of mezzotint

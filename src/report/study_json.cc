@@ -49,12 +49,11 @@ Json row_json(const StudyRow& row) {
 }  // namespace
 
 std::string study_json(const Study& study) {
-  Json json = {{"kind", "mezzotint study"}, {"schema", 1},
-               {"study", "med-ddpm"},       {"version", study.version},
-               {"model", study.model},      {"grid", study.grid},
-               {"machine", study.machine},  {"truth", Study::kTruth},
-               {"rounds", study.rounds},    {"steps", study.steps},
-               {"variants", Json::array()}, {"findings", study.findings}};
+  Json json = {
+      {"kind", Study::kKind},     {"schema", Study::kSchema},  {"study", "med-ddpm"},
+      {"version", study.version}, {"model", study.model},      {"grid", study.grid},
+      {"machine", study.machine}, {"truth", Study::kTruth},    {"rounds", study.rounds},
+      {"steps", study.steps},     {"variants", Json::array()}, {"findings", study.findings}};
   for (const StudyRow& row : study.rows) {
     json["variants"].push_back(row_json(row));
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "cli/generate_test_base.h"
 #include "report/profile_json.h"
@@ -80,6 +81,42 @@ TEST_F(CompareProgram, SaysWhatExplainsTheDifferenceWithinAHundredColumns) {
   }
   for (const std::string& line : lines_of(result.out)) {
     EXPECT_LE(line.size(), 100U) << line;
+  }
+}
+
+// Only their lengths are limited in the file, not by what a terminal has room for.
+TEST_F(CompareProgram, KeepsWithinAHundredColumnsWhateverTheNames) {
+  Json profile = Json::parse(read_text(path("a.json")));
+  const auto lengthen = [](Json& text) { text = text.get<std::string>() + std::string(400, 'x'); };
+  for (const char* key : {"model", "precision", "version"}) {
+    lengthen(profile.at(key));
+  }
+  lengthen(profile.at("machine").at("processor"));
+  for (Json& level : profile.at("machine").at("levels")) {
+    lengthen(level.at("name"));
+  }
+  for (const char* list : {"groups", "ops"}) {
+    for (Json& each : profile.at(list)) {
+      lengthen(each.at("kind"));
+      lengthen(each.at("level"));
+    }
+  }
+  for (Json& op : profile.at("ops")) {
+    lengthen(op.at("implementation"));
+  }
+  write_text(path("long.json"), profile.dump());
+  Json plans = plan();
+  lengthen(plans.at("model").at("name"));
+  lengthen(plans.at("provenance").at("notes").at(0));
+  lengthen(plans.at("ops").at("out.2").at("implementation"));
+  plans.at("ops")[std::string(400, 'y')] = {{"layout", "channels-first"}};
+  write_text(path("long-plan.json"), plans.dump());
+  for (const auto& [base, other] :
+       {std::pair("a.json", "long.json"), std::pair("long.json", "fast"),
+        std::pair("plan.json", "long-plan.json")}) {
+    const CommandResult result = compare({path(base), path(other)});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_LE(longest_line(result.out), 100U) << result.out;
   }
 }
 
@@ -197,7 +234,7 @@ TEST_F(CompareProgram, SaysBeforeTheWorkThatItCannotWrite) {
   expect_refused({path("a.json"), path("broken.json"), "--out", path("none/page.html")},
                  {"none/page.html"});
   expect_refused({path("a.json"), path("broken.json"), "--out", path("a.json")},
-                 {"a.json", "cannot make this folder"});
+                 {"a.json: is a file, expected a folder"});
   expect_refused({path("a.json"), path("fast"), "--overwrite"}, {"--overwrite needs --out"}, 2);
   std::filesystem::rename(path("a.json"), path("a.html"));
   expect_refused({path("a.html"), path("fast"), "--out", path("a.html"), "--overwrite"},

@@ -153,5 +153,23 @@ TEST_F(InspectRecord, TellsOfReportsOfOddContent) {
   EXPECT_EQ(first_fact(object(path("file"))), "0 plans");
 }
 
+// What is told to be pasted is whole: files that make the line too long are left out, not cut.
+TEST_F(InspectRecord, TellsNoCommandThatEndsWithinAName) {
+  Json json = {{"kind", "mezzotint comparison"}, {"schema", 1}, {"of", "plans"}};
+  for (const char digit : {'1', '2', '3', '4'}) {
+    json["plans"].push_back({{"label", "a\u00e4\u00e4\u00e4\u00e4"},
+                             {"file", std::string("it's ") + std::string(150, digit)}});
+  }
+  write_text(in_folder("file"), json.dump());
+  const Json record = object(path("file")).at("record");
+  EXPECT_EQ(record.at("commands"), Json({"mezzotint compare 'it'\\''s " + std::string(150, '1') +
+                                         "' 'it'\\''s " + std::string(150, '2') + "'"}));
+  EXPECT_EQ(record.at("facts").at(1).at("name"), "a\u00e4\u00e4\u00e4");
+  json["plans"][1]["file"] = std::string(300, '2');
+  json["plans"][0]["file"] = std::string(250, '1');
+  write_text(in_folder("file"), json.dump());
+  EXPECT_EQ(object(path("file")).at("record").at("commands"), Json::array());
+}
+
 }  // namespace
 }  // namespace mezzotint::testing

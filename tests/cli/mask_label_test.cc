@@ -51,7 +51,7 @@ TEST_F(MaskLabels, ALabelMapSaysWhatValuesMean) {
 TEST_F(MaskLabels, LabelMapsThatDoNotFit) {
   expect_refused(with("--label-map", "1=brian,2=tumour"),
                  {"label-map: `brian` in `1=brian` is no label of this model"});
-  expect_refused(with("--label-map", ""), {"label-map: `` is not VALUE=LABEL"});
+  expect_refused(with("--label-map", ","), {"label-map: `` is not VALUE=LABEL"});
   expect_refused(with("--label-map", "1=brain"),
                  {"mask.nii: ", "are 2, expected only the values of the label map (0, 1)"});
   expect_refused(with("--label-map", "*=background"), {"mask.nii: all 960 voxels are 0"});

@@ -169,6 +169,18 @@ TEST_F(OutputFiles, LostStandardErrorDoesNotStopTheRun) {
   EXPECT_EQ(folder_.content().size(), 4U);
 }
 
+TEST_F(OutputFiles, ClosedAndFullStandardOutputIsReported) {
+  const std::string mask = in_folder("mask.nii").string();
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"inspect", mask}, {"inspect", mask, "--json"}, {"--help"}, {"--version"}}) {
+    for (const char* out : {">&-", ">/dev/full"}) {
+      const CommandResult result = run_in_shell(std::string("exec \"$0\" \"$@\" ") + out, words);
+      EXPECT_EQ(result.exit_code, 1) << words[0] << out;
+      expect_one_line(result.err, {"standard output: not everything could be written"});
+    }
+  }
+}
+
 TEST_F(OutputFiles, LostStandardOutputIsReported) {
   Flags flags = usual();
   flags.set("--json");

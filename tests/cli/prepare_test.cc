@@ -272,7 +272,7 @@ TEST_F(Prepare, LabelMapsThatLeaveValuesOut) {
 
 TEST_F(Prepare, LabelMapsThatMakeNoSense) {
   for (const auto& [map, part] :
-       {std::pair("", "`` is not VALUE=LABEL"), std::pair("1", "`1` is not VALUE=LABEL"),
+       {std::pair(",", "`` is not VALUE=LABEL"), std::pair("1", "`1` is not VALUE=LABEL"),
         std::pair("brain=1", "`brain` in `brain=1` is neither a whole number"),
         std::pair("1=brian", "`brian` in `1=brian` is no label of this model, expected one of 0"),
         std::pair("1=3", "`3` in `1=3` is no label"),

@@ -122,7 +122,7 @@ TEST_F(ProfileProgram, LeavesThreeFilesInAFolderThatItMakes) {
 
 TEST_F(ProfileProgram, RefusesAFolderThatCannotBe) {
   expect_refused(with("--out", in_folder("model.safetensors").string()),
-                 {"out: ", "cannot make this folder"});
+                 {"out: ", "model.safetensors: is a file, expected a folder"});
   expect_refused(with("--out", in_folder("none/report").string()),
                  {"out: ", "the folder above it must be there"});
   expect_refused(usual().set("--overwrite"), {"--overwrite needs --out"}, 2);
@@ -169,7 +169,7 @@ TEST_F(ProfileProgram, MeasuresTheMachineAnewOnRequestAlone) {
 
 TEST_F(ProfileProgram, SaysAtOnceAndInTheReportThatACalibrationIsMeasuredAnew) {
   write_text(calibration_file(), "damaged");
-  const CommandResult result = run(usual().set("--json"));
+  const CommandResult result = run(with("--out", in_folder("report").string()));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const std::string note = "The calibration is measured anew: " + calibration_file().string() +
                            ": is no mezzotint calibration.";
@@ -177,7 +177,9 @@ TEST_F(ProfileProgram, SaysAtOnceAndInTheReportThatACalibrationIsMeasuredAnew) {
   const std::size_t measured = result.err.find("calibrating this machine");
   EXPECT_NE(said, std::string::npos) << result.err;
   EXPECT_LT(said, measured) << result.err;
-  EXPECT_EQ(nlohmann::json::parse(result.out).at("warnings").at(0), note);
+  EXPECT_EQ(result.err.find("measured anew", measured), std::string::npos) << result.err;
+  const std::string report = read_text(in_folder("report") / "profile.json");
+  EXPECT_EQ(nlohmann::json::parse(report).at("warnings").at(0), note);
 }
 
 TEST_F(ProfileProgram, ASignalStopsACalibrationAndLeavesNothing) {

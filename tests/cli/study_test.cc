@@ -105,7 +105,7 @@ TEST_F(StudyProgram, LeavesAPageAProfilePerVariantAndAPlanInAFolder) {
 
 TEST_F(StudyProgram, RefusesAFolderThatCannotBe) {
   expect_refused(with("--out", in_folder("model.safetensors").string()),
-                 {"out: ", "cannot make this folder"});
+                 {"out: ", "model.safetensors: is a file, expected a folder"});
   expect_refused(with("--out", in_folder("none/study").string()),
                  {"out: ", "the folder above it must be there"});
   expect_refused(usual().set("--overwrite"), {"--overwrite needs --out"}, 2);

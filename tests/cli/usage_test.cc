@@ -94,6 +94,20 @@ TEST_F(Usage, FlagsGivenTwiceOrWithoutValue) {
   expect_usage_line(bare, {"--preview", "missing", "mezzotint generate --help"});
 }
 
+// What a shell makes of "$UNSET".
+TEST_F(Usage, EmptyWords) {
+  for (const char* flag : {"--model", "--mask", "--out", "--preview", "--plan", "--noise"}) {
+    expect_usage(with(flag, ""), {std::string(flag) + ": an empty word, expected a name",
+                                  "mezzotint generate --help"});
+  }
+  for (const char* flag : {"--plan", "--out", "--cache"}) {
+    expect_usage_line({"profile", "--arch", "whole-head:32", flag, ""},
+                      {std::string(flag) + ": an empty word", "mezzotint profile --help"});
+  }
+  expect_usage_line({"compare", "a", ""}, {"files: an empty word", "mezzotint compare --help"});
+  expect_usage_line({"inspect", ""}, {"file: an empty word", "mezzotint inspect --help"});
+}
+
 // A name may hold anything; the error stays one line and commands no terminal.
 TEST_F(Usage, ControlCharactersInNames) {
   expect_refused(with("--out", in_folder("a\nb\x1b[2J").string()),

@@ -20,6 +20,12 @@ TEST(Columns, ShortenTakesTheMiddle) {
   EXPECT_EQ(columns_of(wide), 5U);
 }
 
+TEST(Columns, ShortensWordsOneByOne) {
+  EXPECT_EQ(shorten_words("a  output_blocks b ", 4), "a  ...s b ");
+  EXPECT_EQ(shorten_words("output_blocks", 12), "outp...locks");
+  EXPECT_EQ(shorten_words("", 4), "");
+}
+
 TEST(Columns, WrapBreaksAtSpaces) {
   EXPECT_EQ(wrap("", 2), "  \n");
   EXPECT_EQ(wrap("a b", 2), "  a b\n");

@@ -73,8 +73,20 @@ TEST(ModelCard, RefusesValuesOfAnotherKind) {
 }
 
 TEST(ModelCard, RefusesOtherSchedules) {
-  expect_error(read(R"({"schedule": "linear"})"),
-               "`schedule`: expected cosine, no other is known, found `linear`");
+  const auto card = read(R"({"schedule": "linear"})");
+  expect_error(card, "`schedule`: expected cosine, no other is known, found `linear`");
+  ASSERT_FALSE(card.ok());
+  EXPECT_EQ(card.error().code, ErrorCode::kUnsupported);
+}
+
+// A licence may be the whole text of one.
+TEST(ModelCard, TakesTextsOfAnyLength) {
+  const std::string longest(500'000, 'a');
+  const auto card =
+      read(R"({"licence": ")" + longest + R"(", "labels": {"1": ")" + longest + "\"}}");
+  ASSERT_TRUE(card.ok()) << card.error().message;
+  EXPECT_EQ(card->licence, longest);
+  EXPECT_EQ(card->labels.at(1), longest);
 }
 
 TEST(ModelCard, RefusesFilesThatAreNone) {

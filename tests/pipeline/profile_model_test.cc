@@ -32,14 +32,16 @@ Subject small_subject() {
   return std::move(*subject);
 }
 
-Calibration two_threads() {
-  Calibration machine;
+Result<CachedCalibration> two_threads() {
+  CachedCalibration cached;
+  Calibration& machine = cached.calibration;
   machine.threads = 2;
   machine.units = {{MathUnit::kFma, 50e9, 100e9, "", "float32"}};
   machine.levels = {{"L2", 1 << 20, 50e9, 100e9}, {"DRAM", 0, 10e9, 10e9}};
   machine.start_seconds = 5e-6;
   machine.task_seconds = 1e-7;
-  return machine;
+  cached.notes = {"Known from elsewhere."};
+  return cached;
 }
 
 // Whatever the other processes of this machine do meanwhile.
@@ -54,9 +56,7 @@ ProfileOptions three_runs() {
 Result<Profile> profile(const Backend& backend, const ProfileOptions& options = three_runs(),
                         const CancelToken* cancel = nullptr) {
   Subject subject = small_subject();
-  return profile_model(
-      subject, backend, test_machine(), [] { return Result<Calibration>(two_threads()); }, options,
-      cancel);
+  return profile_model(subject, backend, test_machine(), two_threads, options, cancel);
 }
 
 TEST(ProfileModel, DescribesEveryOpOnceInTheOrderOfRunning) {
@@ -66,6 +66,8 @@ TEST(ProfileModel, DescribesEveryOpOnceInTheOrderOfRunning) {
   EXPECT_EQ(result->timestep, 125);
   EXPECT_EQ(result->precision, "fp32");
   EXPECT_EQ(result->plan_hash.size(), 64U);
+  ASSERT_FALSE(result->warnings.empty());
+  EXPECT_EQ(result->warnings.front(), "Known from elsewhere.");
   // A machine that is busy now has more.
   EXPECT_EQ(result->runs % 3, 0);
   EXPECT_GE(result->runs, 3);

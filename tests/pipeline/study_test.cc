@@ -66,13 +66,15 @@ TEST(StudyPlans, NarrowTakesTheUnitOrSaysThatThereIsNone) {
   EXPECT_EQ(none.error().message, "no bf16 unit on this machine");
 }
 
-Result<Calibration> two_threads() {
-  Calibration machine;
+Result<CachedCalibration> two_threads() {
+  CachedCalibration cached;
+  Calibration& machine = cached.calibration;
   machine.threads = 2;
   machine.units = {{MathUnit::kFma, 50e9, 100e9, "", ""},
                    {MathUnit::kAvx512Bf16, 50e9, 1e11, "", ""}};
   machine.levels = {{"L2", 1 << 20, 50e9, 100e9}, {"DRAM", 0, 10e9, 10e9}};
-  return machine;
+  cached.notes = {"Known from elsewhere."};
+  return cached;
 }
 
 TEST(Study, MeasuresEveryVariantAndItsErrors) {
@@ -97,6 +99,8 @@ TEST(Study, MeasuresEveryVariantAndItsErrors) {
       continue;
     }
     EXPECT_GT(row.seconds.median, 0) << row.name;
+    ASSERT_FALSE(row.profile.warnings.empty()) << row.name;
+    EXPECT_EQ(row.profile.warnings.front(), "Known from elsewhere.");
     EXPECT_GT(row.loops, 10) << row.name;
     EXPECT_GT(row.tasks, row.loops) << row.name;
     EXPECT_TRUE(row.attained) << row.name;
