@@ -162,7 +162,7 @@ class ModelProfiler {
             share_left(*before, *after, static_cast<int>(processors.size()), machine_.threads)
                 .value_or(1);
       }
-      if (spread() <= kRepeatSpread && processor_share_ >= kRepeatProcessorShare) {
+      if (is_quiet()) {
         return {};
       }
       timing.warmups = 0;
@@ -183,6 +183,10 @@ class ModelProfiler {
 
   [[nodiscard]] double spread() const {
     return std::max(profile_.seconds.relative(), profile_.plain_seconds.relative());
+  }
+
+  [[nodiscard]] bool is_quiet() const {
+    return spread() <= kRepeatSpread && processor_share_ >= kRepeatProcessorShare;
   }
 
   void describe_run(const Session& session) {
@@ -259,10 +263,8 @@ class ModelProfiler {
       warn("Evaluations spread by {:.0f} %: other work slows this machine down.", 100 * spread());
     }
     if (processor_share_ < kRepeatProcessorShare) {
-      warn(
-          "Other work takes this machine's processors: it left {:.0f} % of what {} threads want. "
-          "What follows is true of both together.",
-          100 * processor_share_, machine_.threads);
+      warn("Other work takes this machine's processors: it left {:.0f} % of what {} threads want.",
+           100 * processor_share_, machine_.threads);
     }
     if (std::abs(profile_.sum_ratio() - 1) > kSumTolerance) {
       const double covered = this->covered();
@@ -285,7 +287,11 @@ class ModelProfiler {
   }
 
   [[nodiscard]] VerdictContext verdict_context() const {
-    return {options_.words, available_processors()};
+    return {options_.words, available_processors(),
+            is_quiet()
+                ? ""
+                : "Measured on a busy machine: the times, causes and gains below are those of "
+                  "this network and of the other work together."};
   }
 
   Subject& subject_;

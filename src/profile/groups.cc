@@ -76,6 +76,7 @@ void add(const OpRecord& record, const OpProfile& op, Gathering& gathering) {
   group.level = op.level;
   group.kind = op.kind;
   ++group.ops;
+  group.share += op.share;
   group.flops += op.flops;
   group.direct_flops += op.direct_flops;
   group.bytes += op.bytes;
@@ -110,17 +111,12 @@ std::vector<GroupProfile> group_ops(std::span<const OpRecord> records,
     add(records[i], ops[i], gatherings[{ops[i].level, ops[i].kind}]);
   }
   std::vector<GroupProfile> groups;
-  double total = 0;
   for (auto& [key, gathering] : gatherings) {
     const auto& by_class = gathering.by_class;
     const auto most = std::ranges::max_element(by_class) - by_class.begin();
     gathering.group.bottleneck = static_cast<Bottleneck>(most);
     gathering.group.seconds = spread_of(std::move(gathering.seconds));
-    total += gathering.group.seconds.median;
     groups.push_back(std::move(gathering.group));
-  }
-  for (GroupProfile& group : groups) {
-    group.share = total > 0 ? group.seconds.median / total : 0;
   }
   std::ranges::stable_sort(groups, std::ranges::greater{},
                            [](const GroupProfile& group) { return group.seconds.median; });

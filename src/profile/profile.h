@@ -86,7 +86,7 @@ struct GroupProfile {
   std::string kind;
   int ops = 0;
   Spread seconds;    // of the sums per run
-  double share = 0;  // of the sum of all groups' medians
+  double share = 0;  // sum of its ops' shares
   double flops = 0;
   double direct_flops = 0;
   double bytes = 0;

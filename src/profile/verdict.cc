@@ -273,9 +273,13 @@ Verdict verdict_of(const Profile& profile, const VerdictContext& context) {
     return {};
   }
   const ClassShares shares = shares_by_class(profile);
-  return {{what_bounds(profile, shares), what_is_attained(profile), what_converts(profile, shares),
-           what_fragments(profile), what_units_do(profile)},
-          Adviser(profile, context, shares).advice()};
+  Verdict verdict{{what_bounds(profile, shares), what_is_attained(profile),
+                   what_converts(profile, shares), what_fragments(profile), what_units_do(profile)},
+                  Adviser(profile, context, shares).advice()};
+  if (!context.caveat.empty()) {
+    verdict.sentences.insert(verdict.sentences.begin(), context.caveat);
+  }
+  return verdict;
 }
 
 }  // namespace mezzotint

@@ -14,6 +14,8 @@ struct VerdictContext {
   // and threads come from the profile.
   std::string words;
   int available_threads = 1;
+  // Why the times are not those of this network alone; empty on a quiet machine.
+  std::string caveat;
 };
 
 // Advice that is predicted to save less than this share of the time is left out.

@@ -261,6 +261,12 @@ Difference difference_of(const Profile& base, const Profile& other, const std::s
     difference.sentences.push_back(fmt::format(
         "Less than {} runs in one of them: what is noise cannot be told.", kRunsForNoise));
   }
+  for (const auto& [profile, name] : {std::pair(&base, &base_label), std::pair(&other, &label)}) {
+    if (!profile->warnings.empty()) {
+      difference.sentences.push_back(
+          fmt::format("{} warns: {}", *name, fmt::join(profile->warnings, " ")));
+    }
+  }
   return difference;
 }
 

@@ -43,6 +43,15 @@ const Advice* find(const Verdict& verdict, std::string_view part) {
   return found == verdict.advice.end() ? nullptr : &*found;
 }
 
+TEST(Verdict, SaysBeforeAllThatTheMachineWasBusy) {
+  VerdictContext busy = context();
+  busy.caveat = "Busy.";
+  const Profile profile = profile_of({op_of("conv3d", 8, 8e11, 1e6)});
+  const Verdict verdict = verdict_of(profile, busy);
+  EXPECT_EQ(verdict.sentences.at(0), "Busy.");
+  EXPECT_EQ(verdict.sentences.at(1), verdict_of(profile, context()).sentences.at(0));
+}
+
 TEST(Verdict, SaysWhatBoundsItFirst) {
   Profile profile = profile_of({op_of("conv3d", 8, 8e11, 1e6), op_of("affine", 2, 1e9, 2e10)});
   profile.precision = "fast";

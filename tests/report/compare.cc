@@ -82,6 +82,15 @@ TEST(TimeRatio, IsNothingWhereATimeIsZero) {
   EXPECT_FALSE(time_ratio({5e-324, 5e-324, 5e-324}, {1e9, 1e9, 1e9})) << "0 by rounding";
 }
 
+TEST(Compare, RepeatsTheWarningsOfEach) {
+  Profile busy = profile_of({op("x", "conv3d", 0.080)});
+  busy.warnings = {"Other work.", "Spread."};
+  const Profile quiet = profile_of({op("x", "conv3d", 0.080)});
+  EXPECT_EQ(difference(quiet, busy).sentences.back(), "B warns: Other work. Spread.");
+  EXPECT_EQ(difference(busy, quiet).sentences.back(), "A warns: Other work. Spread.");
+  EXPECT_EQ(difference(quiet, quiet).sentences.back().find("warns"), std::string::npos);
+}
+
 TEST(Compare, SaysWhichGroupExplainsTheDifference) {
   const Difference found =
       difference(profile_of({op("x", "conv3d", 0.080), op("y", "affine", 0.020)}),
