@@ -33,7 +33,7 @@ Profile profile_of(std::vector<OpProfile> ops) {
 }
 
 VerdictContext context() {
-  return {"--model m --size 8", 2};
+  return {"--model m --size 8", 2, ""};
 }
 
 const Advice* find(const Verdict& verdict, std::string_view part) {
