@@ -47,8 +47,8 @@ TEST_F(ProfileProgram, SaysWhatBoundsItBeforeItShowsNumbers) {
   const CommandResult result = run(usual());
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const std::size_t verdict = result.out.find("bounds this network here");
-  const std::size_t groups = result.out.find("level");
-  const std::size_t ops = result.out.find("implementation");
+  const std::size_t groups = result.out.find("bound by   level");
+  const std::size_t ops = result.out.find("implementation", groups);  // advice has the word, too
   ASSERT_NE(ops, std::string::npos) << result.out;
   EXPECT_LT(verdict, groups);
   EXPECT_LT(groups, ops);

@@ -107,7 +107,8 @@ TEST(Compare, SaysWhichGroupExplainsTheDifference) {
 }
 
 TEST(Compare, SameProfileTwiceDiffersInNothing) {
-  const Profile profile = sample_profile();
+  Profile profile = sample_profile();
+  profile.warnings.clear();
   const Difference found = difference(profile, profile);
   EXPECT_FALSE(found.beyond_noise);
   EXPECT_EQ(found.ratio->median, 1);
