@@ -175,14 +175,19 @@ TEST(ProfileModel, StopsOnRequest) {
 
 // A machine on which every other evaluation, then every third and so on, is far slower.
 TEST(ProfileModel, RefusesABusyMachineUnlessForced) {
+  using Clock = std::chrono::steady_clock;
   int evaluation = 0;
-  const CorruptBackend backend(
-      make_cpu_backend(), "middle_block.0.in_layers.2", [&](const ValueType&, const Buffer&) {
-        const auto start = std::chrono::steady_clock::now();
-        const auto pause = std::chrono::milliseconds(100) * (evaluation++ / 2 % 4);
-        while (std::chrono::steady_clock::now() - start < pause) {
-        }
-      });
+  Clock::time_point first;
+  Clock::duration usual{};  // from the first evaluation to the second
+  const CorruptBackend backend(make_cpu_backend(), "middle_block.0.in_layers.2",
+                               [&](const ValueType&, const Buffer&) {
+                                 const auto start = Clock::now();
+                                 first = evaluation == 0 ? start : first;
+                                 usual = evaluation == 1 ? start - first : usual;
+                                 const auto pause = usual * (evaluation++ / 2 % 4);
+                                 while (Clock::now() - start < pause) {
+                                 }
+                               });
   ProfileOptions options = three_runs();
   options.timing = {0, 4, 4, 0, 0};
   options.force = false;
