@@ -18,7 +18,7 @@ set(run ${CMAKE_COMMAND} -E env)
 function(mezzotint_check name)
   cmake_parse_arguments(ARG "HEAVY" "LABEL;SETUP;REQUIRE;COST" "COMMAND" ${ARGN})
   add_test(NAME ${name} COMMAND ${ARG_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 1800
+  set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 3000
     ENVIRONMENT "${MEZZOTINT_TEST_ENVIRONMENT}"
     FIXTURES_SETUP "${ARG_SETUP}" FIXTURES_REQUIRED "${ARG_REQUIRE}")
   if(ARG_HEAVY)
