@@ -73,8 +73,11 @@ tidy_group() {
     echo "#include \"$PWD/${pairs[i]}\"  // NOLINT(bugprone-suspicious-include)"
   done >"$all"
   eval "arguments=($options)"
-  if output="$(tidy "$all" --config-file="$PWD/.clang-tidy" \
-      --header-filter='(src|include|tests)/.*\.(h|cc)$' -- "${arguments[@]}")"; then
+  local passed=yes
+  output="$(tidy "$all" --config-file="$PWD/.clang-tidy" \
+      --header-filter='(src|include|tests)/.*\.(h|cc)$' -- "${arguments[@]}")" || passed=no
+  rm "$all"
+  if [[ "$passed" == yes ]]; then
     for ((i = 0; i < $#; i += 2)); do
       touch "$stamps/${pairs[i]}"
     done

@@ -82,6 +82,14 @@ Result<std::vector<std::byte>> read_file(const std::filesystem::path& path, std:
   return bytes;
 }
 
+Result<std::string> read_text_file(const std::filesystem::path& path, std::uint64_t limit) {
+  const auto bytes = read_file(path, limit);
+  if (!bytes) {
+    return bytes.error();
+  }
+  return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+}
+
 Result<std::string> hash_file(const std::filesystem::path& path, const CancelToken* cancel) {
   auto file = InputFile::open(path);
   if (!file) {

@@ -38,6 +38,9 @@ class InputFile {
 // Whole file; kInvalidInput when it is larger than `limit` bytes.
 Result<std::vector<std::byte>> read_file(const std::filesystem::path& path, std::uint64_t limit);
 
+// The same for what is read as text, whatever its bytes are.
+Result<std::string> read_text_file(const std::filesystem::path& path, std::uint64_t limit);
+
 // SHA-256 of the content, in hexadecimal. kCancelled when the token was set: files may be large.
 Result<std::string> hash_file(const std::filesystem::path& path,
                               const CancelToken* cancel = nullptr);

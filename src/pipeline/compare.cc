@@ -124,14 +124,6 @@ Result<AnyComparison> compare_plans(std::span<const fs::path> paths) {
   return AnyComparison(std::move(comparison));
 }
 
-Result<std::string> read_text(const fs::path& path) {
-  const auto bytes = read_file(path, kLargestFile);
-  if (!bytes) {
-    return bytes.error();
-  }
-  return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-}
-
 }  // namespace
 
 Result<std::vector<fs::path>> compared_files(std::span<const fs::path> given) {
@@ -151,7 +143,7 @@ Result<AnyComparison> compare_files(std::span<const fs::path> files) {
   std::optional<FileKind> first;
   std::vector<NamedProfile> profiles;
   for (const fs::path& path : files) {
-    const auto text = read_text(path);
+    const auto text = read_text_file(path, kLargestFile);
     if (!text) {
       return text.error();
     }

@@ -60,12 +60,9 @@ void add_all(RecordSummary& summary, const std::string& name,
   }
 }
 
-Result<std::string> read_text(const fs::path& path, std::uint64_t most) {
-  const auto bytes = read_file(path, most);
-  if (!bytes) {
-    return bytes.error();
-  }
-  return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+// The folder that a file is in, for a shell.
+std::string folder_word(const fs::path& path) {
+  return path.has_parent_path() ? shell_word(path.parent_path().string()) : ".";
 }
 
 // "12 kernels.winograd-f4, 3 onednn.conv": the most frequent first.
@@ -148,7 +145,7 @@ Result<RecordSummary> tell_plan(const fs::path& path) {
 // Profiles --------------------------------------------------------------------------------------
 
 Result<RecordSummary> tell_profile(const fs::path& path) {
-  const auto text = read_text(path, kMostBytes);
+  const auto text = read_text_file(path, kMostBytes);
   if (!text) {
     return text.error();
   }
@@ -225,7 +222,7 @@ std::optional<std::array<std::int64_t, 3>> grid_at(const Json& json) {
 
 // Of this schema, by this verb.
 Result<Json> read_report(const fs::path& path, int expected, std::string_view verb) {
-  const auto text = read_text(path, kMostBytes);
+  const auto text = read_text_file(path, kMostBytes);
   if (!text) {
     return text.error();
   }
@@ -326,20 +323,14 @@ Result<RecordSummary> tell_study(const fs::path& path) {
   }
   add_all(summary, "variant", variants);
   add_all(summary, "found", texts_at(*json, "findings"));
-  summary.commands = {
-      fmt::format("mezzotint compare {}/*.profile.json",
-                  path.has_parent_path() ? shell_word(path.parent_path().string()) : ".")};
+  summary.commands = {fmt::format("mezzotint compare {}/*.profile.json", folder_word(path))};
   return summary;
 }
 
 // Caches ----------------------------------------------------------------------------------------
 
-std::string cache_words(const fs::path& path) {
-  return path.has_parent_path() ? shell_word(path.parent_path().string()) : ".";
-}
-
 Result<RecordSummary> tell_calibration(const fs::path& path) {
-  const auto text = read_text(path, kMostCalibrationBytes);
+  const auto text = read_text_file(path, kMostCalibrationBytes);
   if (!text) {
     return text.error();
   }
@@ -371,7 +362,7 @@ Result<RecordSummary> tell_calibration(const fs::path& path) {
   add(summary, "spread",
       fmt::format("{:.0f} %, measured in {:.0f} s", 100 * calibration->spread.value_or(0),
                   calibration->took_seconds));
-  summary.commands = {fmt::format("mezzotint profile --model MODEL --cache {}", cache_words(path))};
+  summary.commands = {fmt::format("mezzotint profile --model MODEL --cache {}", folder_word(path))};
   return summary;
 }
 
@@ -389,7 +380,7 @@ Result<RecordSummary> tell_timings(const fs::path& path) {
     add(summary, "damaged", fmt::format("{} lines, which mezzotint tune drops", timings->damaged));
   }
   summary.commands = {
-      fmt::format("mezzotint tune --model MODEL --out PLAN.json --cache {}", cache_words(path))};
+      fmt::format("mezzotint tune --model MODEL --out PLAN.json --cache {}", folder_word(path))};
   return summary;
 }
 

@@ -61,14 +61,13 @@ ModelCard read_fields(JsonFields& fields) {
 }  // namespace
 
 Result<ModelCard> read_model_card(const std::filesystem::path& path) {
-  const auto bytes = read_file(path, kLargestCard);
-  if (!bytes) {
-    return bytes.error();
+  const auto text = read_text_file(path, kLargestCard);
+  if (!text) {
+    return text.error();
   }
-  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
   ModelCard card;
   std::optional<std::string> schedule;
-  const Status status = read_json(text, path.string(), kLargestCard, [&](JsonFields& fields) {
+  const Status status = read_json(*text, path.string(), kLargestCard, [&](JsonFields& fields) {
     card = read_fields(fields);
     schedule = read_text(fields, "schedule");
   });

@@ -135,12 +135,7 @@ Result<Plan> Painter::plan_on(const Dims3& grid) const {
   }
   const PlanSubject here{model_.name(), model_.sha256, grid,
                          precision,     machine_.isa,  words_of(*request_)};
-  if (Status status = check_plan_fits(*plan_, here); !status) {
-    return status.error();
-  }
-  Plan plan = plan_->plan;
-  plan.source.again = tune_command(here, plan.source.file);
-  return plan;
+  return fitting_plan(*plan_, here);
 }
 
 Status Painter::load() {

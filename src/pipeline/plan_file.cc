@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -223,22 +224,21 @@ std::string tune_command(const PlanSubject& here, const std::filesystem::path& p
 }
 
 Result<PlanFile> read_plan(const std::filesystem::path& path, const std::string& again) {
-  const auto bytes = read_file(path, kLargestFile);
-  if (!bytes) {
-    return bytes.error();
+  const auto text = read_text_file(path, kLargestFile);
+  if (!text) {
+    return text.error();
   }
-  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
   PlanFile plan;
   const std::string remedy = "make one with " + again;
   const JsonForm form{PlanFile::kKind, PlanFile::kSchema, remedy};
-  if (Status status = read_json(text, path.string(), kLargestFile, form,
+  if (Status status = read_json(*text, path.string(), kLargestFile, form,
                                 [&](JsonFields& fields) { plan = read_fields(fields); });
       !status) {
     return status.error();
   }
   plan.name = path.filename().string();
   plan.plan.source = {path.string(), again};
-  plan.sha256 = sha256_hex(*bytes);
+  plan.sha256 = sha256_hex(std::as_bytes(std::span(*text)));
   return plan;
 }
 
@@ -266,6 +266,15 @@ Status check_plan_fits(const PlanFile& plan, const PlanSubject& here) {
     return refuse("instruction set", name_of(made.isa), name_of(here.isa));
   }
   return {};
+}
+
+Result<Plan> fitting_plan(const PlanFile& file, const PlanSubject& here) {
+  if (Status status = check_plan_fits(file, here); !status) {
+    return status.error();
+  }
+  Plan plan = file.plan;
+  plan.source.again = tune_command(here, plan.source.file);
+  return plan;
 }
 
 Result<PlanFile> plan_for(const std::filesystem::path& path, const PlanSubject& here) {

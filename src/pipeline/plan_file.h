@@ -68,6 +68,10 @@ Result<PlanFile> read_plan(const std::filesystem::path& path,
 // kInvalidInput when it was made for something else than `here`, which the line names.
 Status check_plan_fits(const PlanFile& plan, const PlanSubject& here);
 
+// The plan of a file that was read before `here` was known: checked, and errors of it later on give
+// the command for `here`.
+Result<Plan> fitting_plan(const PlanFile& file, const PlanSubject& here);
+
 // Reads and checks; errors of the plan later on, too, give the command for `here`.
 Result<PlanFile> plan_for(const std::filesystem::path& path, const PlanSubject& here);
 

@@ -63,12 +63,11 @@ Result<SidecarClaim> parse_sidecar(std::string_view text, std::string_view what)
 }
 
 Result<SidecarClaim> read_sidecar(const std::filesystem::path& path) {
-  const auto bytes = read_file(path, kLargestSidecar);
-  if (!bytes) {
-    return bytes.error();
+  const auto text = read_text_file(path, kLargestSidecar);
+  if (!text) {
+    return text.error();
   }
-  return parse_sidecar({reinterpret_cast<const char*>(bytes->data()), bytes->size()},
-                       path.string());
+  return parse_sidecar(*text, path.string());
 }
 
 EarlierRun find_earlier_run(const OutputNames& names, const std::string& run_sha256,

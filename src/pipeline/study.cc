@@ -165,19 +165,18 @@ class StudyJob {
   }
 
   Status add_given_plan() {
-    auto file = read_plan(
+    const auto file = read_plan(
         *request_.plan,
         tune_command(subject_.plan_subject(Precision::kFp32, machine_.isa), *request_.plan));
     if (!file) {
       return file.error();
     }
-    const PlanSubject here = subject_.plan_subject(file->plan.precision, machine_.isa);
-    if (Status status = check_plan_fits(*file, here); !status) {
-      return status;
+    auto plan = fitting_plan(*file, subject_.plan_subject(file->plan.precision, machine_.isa));
+    if (!plan) {
+      return plan.error();
     }
-    file->plan.source.again = tune_command(here, *request_.plan);
     add_row(kTuned, "the plan of mezzotint tune", "");
-    candidates_.push_back({study_.rows.size() - 1, std::move(file->plan), {}});
+    candidates_.push_back({study_.rows.size() - 1, std::move(*plan), {}});
     return {};
   }
 

@@ -127,12 +127,11 @@ std::string obstacle(const std::filesystem::path& path) {
 
 // kNotFound: nothing was kept yet.
 Result<Calibration> read_kept(const std::filesystem::path& path, const Calibration& subject) {
-  const auto bytes = read_file(path, kMostBytes);
-  if (!bytes) {
-    return bytes.error();
+  const auto text = read_text_file(path, kMostBytes);
+  if (!text) {
+    return text.error();
   }
-  auto kept = read_calibration({reinterpret_cast<const char*>(bytes->data()), bytes->size()},
-                               path.string());
+  auto kept = read_calibration(*text, path.string());
   if (kept && !same_subject(*kept, subject)) {
     return invalid_input("{}: is of {}, {}, {} threads, version {}", path.string(),
                          in_quotes(kept->processor), in_quotes(kept->isa), kept->threads,

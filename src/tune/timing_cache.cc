@@ -198,15 +198,11 @@ Result<TimingCache> TimingCache::open(const std::filesystem::path& folder,
   if (!file) {
     return with_remedy(file.error());
   }
-  const auto bytes = read_file(path, kMostBytes);
-  std::string_view read;
-  if (bytes) {
-    read = {reinterpret_cast<const char*>(bytes->data()), bytes->size()};
-  }
-  Content content = parse(read, header);
+  const auto read = read_text_file(path, kMostBytes);
+  Content content = parse(read ? std::string_view(*read) : "", header);
   std::string note;
   if (!content.has_header) {
-    note = (bytes ? why_anew(path, read) : bytes.error().message) + ": written anew";
+    note = (read ? why_anew(path, *read) : read.error().message) + ": written anew";
   } else if (content.dropped > 0) {
     note = fmt::format("{}: {} damaged line{} dropped", path.string(), content.dropped,
                        content.dropped == 1 ? "" : "s");
@@ -221,7 +217,7 @@ Result<TimingCache> TimingCache::open(const std::filesystem::path& folder,
       return with_remedy(file.error());
     }
   }
-  TimingCache cache(std::move(*file), note.empty() ? bytes->size() : text.size());
+  TimingCache cache(std::move(*file), note.empty() ? read->size() : text.size());
   cache.note_ = std::move(note);
   cache.timings_ = std::move(content.timings);
   return cache;
@@ -232,11 +228,11 @@ bool is_timings(std::string_view start) {
 }
 
 Result<TimingsSummary> summarize_timings(const std::filesystem::path& path) {
-  const auto bytes = read_file(path, kMostBytes);
-  if (!bytes) {
-    return bytes.error();
+  const auto read = read_text_file(path, kMostBytes);
+  if (!read) {
+    return read.error();
   }
-  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  const std::string_view text = *read;
   const auto scope = scope_of(text);
   if (!scope) {
     return unsupported("{}: {}, this version reads form {}: mezzotint tune writes it anew",

@@ -77,14 +77,20 @@ Result<CachedCalibration> two_threads() {
   return cached;
 }
 
-TEST(Study, MeasuresEveryVariantAndItsErrors) {
+// Of a small network, whatever else this machine does.
+StudyRequest untuned() {
   StudyRequest request;
   request.subject.arch = "whole-head:32";
   request.subject.size = {16, 16, 16};
-  request.rounds = 2;
-  request.timing = {1, 2, 2, 0, 0};
   request.force = true;
   request.tune = false;
+  return request;
+}
+
+TEST(Study, MeasuresEveryVariantAndItsErrors) {
+  StudyRequest request = untuned();
+  request.rounds = 2;
+  request.timing = {1, 2, 2, 0, 0};
   std::vector<std::string> told;
   const auto study = study_med_ddpm(request, *make_cpu_backend(), test_machine(), two_threads,
                                     [&](std::string_view what) { told.emplace_back(what); });
@@ -121,13 +127,9 @@ TEST(Study, MeasuresEveryVariantAndItsErrors) {
 
 // A variant that computes nonsense errs infinitely; the study says so and goes on.
 TEST(Study, WhatIsNotFiniteErrsInfinitely) {
-  StudyRequest request;
-  request.subject.arch = "whole-head:32";
-  request.subject.size = {16, 16, 16};
+  StudyRequest request = untuned();
   request.rounds = 1;
   request.timing = {0, 1, 1, 0, 0};
-  request.force = true;
-  request.tune = false;
   const testing::CorruptBackend backend(
       make_cpu_backend(), "out.2", [](const ValueType& /*type*/, const Buffer& output) {
         output.as<float>()[3] = std::numeric_limits<float>::quiet_NaN();

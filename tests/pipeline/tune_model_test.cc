@@ -18,6 +18,7 @@
 #include "pipeline/tune_check.h"
 #include "pipeline/tune_race.h"
 #include "pipeline/tune_trial.h"
+#include "support/extended_backend.h"
 #include "support/graph_runner.h"
 
 namespace mezzotint {
@@ -69,27 +70,11 @@ class HastyImplementation final : public Implementation {
   std::size_t workspace_bytes_;
 };
 
-class HastyBackend final : public Backend {
+class HastyBackend final : public testing::ExtendedBackend {
  public:
-  explicit HastyBackend(std::size_t workspace_bytes = 0) : hasty_(workspace_bytes) {
-    for (const OpKind kind : {OpKind::conv3d, OpKind::region}) {
-      const auto right = right_->implementations(kind);
-      lists_[kind].assign(right.begin(), right.end());
-      lists_[kind].push_back(&hasty_);
-    }
-  }
-  std::string_view name() const override { return right_->name(); }
-  std::string description() const override { return right_->description(); }
-  std::span<const Implementation* const> implementations(OpKind kind) const override {
-    const auto found = lists_.find(kind);
-    return found == lists_.end() ? right_->implementations(kind) : found->second;
-  }
-  const CostTable& costs() const override { return right_->costs(); }
-
- private:
-  std::unique_ptr<Backend> right_ = make_cpu_backend();
-  HastyImplementation hasty_;
-  std::map<OpKind, std::vector<const Implementation*>> lists_;
+  explicit HastyBackend(std::size_t workspace_bytes = 0)
+      : ExtendedBackend(make_cpu_backend(),
+                        std::make_unique<HastyImplementation>(workspace_bytes)) {}
 };
 
 class TuneModel : public ::testing::Test {

@@ -2,16 +2,14 @@
 // any layout: no other takes row-major activations by itself.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "backend/cpu/cpu_backend.h"
 #include "base/error.h"
+#include "support/extended_backend.h"
 
 namespace mezzotint::testing {
 
@@ -28,27 +26,9 @@ class AnyLayout final : public Implementation {
   }
 };
 
-class AnyLayoutBackend final : public Backend {
+class AnyLayoutBackend final : public ExtendedBackend {
  public:
-  AnyLayoutBackend() {
-    for (const OpKind kind : {OpKind::conv3d, OpKind::region}) {
-      const auto right = right_->implementations(kind);
-      lists_[kind].assign(right.begin(), right.end());
-      lists_[kind].push_back(&any_);
-    }
-  }
-  std::string_view name() const override { return right_->name(); }
-  std::string description() const override { return right_->description(); }
-  std::span<const Implementation* const> implementations(OpKind kind) const override {
-    const auto found = lists_.find(kind);
-    return found == lists_.end() ? right_->implementations(kind) : found->second;
-  }
-  const CostTable& costs() const override { return right_->costs(); }
-
- private:
-  std::unique_ptr<Backend> right_ = make_cpu_backend();
-  AnyLayout any_;
-  std::map<OpKind, std::vector<const Implementation*>> lists_;
+  AnyLayoutBackend() : ExtendedBackend(make_cpu_backend(), std::make_unique<AnyLayout>()) {}
 };
 
 }  // namespace mezzotint::testing
